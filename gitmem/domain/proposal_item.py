@@ -1,0 +1,39 @@
+"""What a proposer hands in: records with quotes, before they are checked against anything.
+
+The same shape comes from a model, from the rules and from ``gitmem propose FILE``. Keys beyond
+these are refused: a proposer has no field by which it could vouch for itself.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Citation(BaseModel):
+    """A verbatim quote and the index of the message it stands in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    message: int
+    quote: str
+
+
+class Item(BaseModel):
+    """One proposed record. A name that exists in the store means a revision of that record."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    type: str
+    description: str
+    body: str
+    evidence: tuple[Citation, ...]
+
+
+class Retirement(BaseModel):
+    """A record that a change set takes out of memory, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    reason: str
