@@ -1,0 +1,114 @@
+"""Evidence: one verbatim quote from one part of one message of one session."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gitmem.domain.session import REDACTION_MARK, Attested, Message, PartClass
+from gitmem.domain.text import fold_whitespace, normalise_statement, quote_length
+
+#: Length of a quote in characters, a CJK character counting as two.
+MIN_QUOTE = 8
+MAX_QUOTE = 1000
+#: Bytes of an evidence file: 1000 characters of at most 4 bytes and its frontmatter.
+MAX_EVIDENCE_BYTES = 8192
+
+#: Record types that a class can support. Nothing but a person supports what a person prefers.
+_OBSERVED = frozenset({"project", "reference"})
+SUPPORTS: dict[str, frozenset[str]] = {
+    "human": frozenset({"user", "feedback", "project", "reference"}),
+    "assistant": _OBSERVED,
+    "tool": _OBSERVED,
+    "subagent": _OBSERVED,
+    "injected": frozenset(),
+    "unknown": frozenset(),
+}
+
+_SESSION = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
+_DIGEST = r"^sha256:[0-9a-f]{64}$"
+_INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
+
+
+class Evidence(BaseModel):
+    """What an evidence file holds. Its file name is the git blob id of its bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    session: str = Field(pattern=_SESSION, max_length=120)
+    message: int = Field(ge=0, le=9_999_999)
+    cls: PartClass = Field(alias="class")
+    attested: Attested
+    at: str = Field(pattern=_INSTANT)
+    digest: str = Field(pattern=_DIGEST)
+    quote: str = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteMatch:
+    """How a quote lies in a message: ``verdict`` is found, near_miss, absent or refused."""
+
+    verdict: Literal["found", "near_miss", "absent", "refused"]
+    part: int | None = None
+    cls: PartClass | None = None
+    reason: str = ""
+
+
+def supports(cls: str, record_type: str) -> bool:
+    """Return whether a part of this class may be the evidence of a record of this type."""
+    return record_type in SUPPORTS.get(cls, frozenset())
+
+
+def quote_problem(quote: str) -> str:
+    """Return why ``quote`` may be no evidence whatever it is quoted from, or an empty string."""
+    length = quote_length(fold_whitespace(quote))
+    if length < MIN_QUOTE:
+        return (
+            f"the quote has {length} characters (a CJK character counts as two); "
+            f"at least {MIN_QUOTE} are needed: quote the whole sentence"
+        )
+    if length > MAX_QUOTE:
+        return f"the quote has {length} characters; at most {MAX_QUOTE} are allowed"
+    if REDACTION_MARK in quote:
+        return "the quote contains a redacted secret"
+    return ""
+
+
+def match_quote(quote: str, message: Message) -> QuoteMatch:
+    """Find ``quote`` in one part of ``message``; white space is folded and nothing else.
+
+    Where several parts hold it, the part whose class supports the most is taken last: a text
+    that a tool printed and a person repeated was said by the person too.
+    """
+    problem = quote_problem(quote)
+    if problem:
+        return QuoteMatch("refused", reason=problem)
+    needle = fold_whitespace(quote)
+    found = [
+        (len(SUPPORTS[part.cls]), -index)
+        for index, part in enumerate(message.parts)
+        if needle in fold_whitespace(part.text)
+    ]
+    if found:
+        index = -max(found)[1]
+        return QuoteMatch("found", index, message.parts[index].cls)
+    if _near(needle, message):
+        return QuoteMatch(
+            "near_miss",
+            reason="the quote differs from the message in punctuation or case only (near miss); "
+            "quote it exactly",
+        )
+    return QuoteMatch("absent", reason="the quote does not stand in that message")
+
+
+def _near(needle: str, message: Message) -> bool:
+    loose = normalise_statement(needle)
+    return bool(loose) and any(loose in normalise_statement(p.text) for p in message.parts)
+
+
+def is_instant(text: str) -> bool:
+    """Return whether ``text`` is a UTC instant like ``2026-11-30T16:20:11Z``."""
+    return re.match(_INSTANT, text) is not None

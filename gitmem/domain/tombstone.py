@@ -1,0 +1,65 @@
+"""Tombstones: facts that a person rejected or forgot. They do not come back by themselves."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gitmem.domain.canonical import canonical_file, sha256_hex
+from gitmem.domain.text import normalise_statement
+from gitmem.domain.validation import first_problem
+from gitmem.errors import InvalidInput
+
+MAX_TOMBSTONE_BYTES = 4096
+#: Characters of a reason; longer ones are refused where they are given.
+MAX_REASON = 500
+
+
+class Tombstone(BaseModel):
+    """One file under ``tombstones/``. ``hash`` is the SHA-256 of the normalised statement."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    version: int = Field(ge=1, le=1)
+    id: str
+    names: list[str]
+    who: list[str]
+    when: str
+    reason: str
+    hash: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+    @property
+    def key(self) -> str:
+        """The 40 hex that name its file."""
+        return self.hash[:40]
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical file."""
+        return canonical_file(self.model_dump())
+
+
+def statement_hash(statement: str) -> str:
+    """Return the SHA-256 by which a fact is recognised, whatever its case and punctuation."""
+    return sha256_hex(normalise_statement(statement).encode("utf-8"))
+
+
+def parse_tombstone(data: bytes, where: str) -> Tombstone:
+    """Parse a tombstone, strictly.
+
+    Raises:
+        InvalidInput: it has another shape, or is not in canonical form.
+    """
+    if len(data) > MAX_TOMBSTONE_BYTES:
+        raise InvalidInput(
+            f"{len(data)} bytes; a tombstone has at most {MAX_TOMBSTONE_BYTES}", where=where
+        )
+    try:
+        tombstone = Tombstone.model_validate(json.loads(data))
+    except ValidationError as error:
+        raise InvalidInput(first_problem(error), where=where) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"is no JSON: {error}", where=where) from error
+    if tombstone.to_bytes() != data:
+        raise InvalidInput("is not in canonical form", where=where)
+    return tombstone

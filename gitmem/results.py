@@ -1,0 +1,324 @@
+"""What the operations of :class:`gitmem.MemoryStore` return.
+
+Plain frozen data, stdlib only, since every read passes through here. ``to_json`` gives the
+documented shape of ``--json``: keys may be added, never renamed or removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+class _Result:
+    """``to_json`` for plain results: the fields, without optional ones that are absent."""
+
+    __slots__ = ()
+    _optional: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        raw = asdict(self)  # type: ignore[call-overload]  # every subclass is a dataclass
+        return {k: v for k, v in raw.items() if v is not None or k not in self._optional}
+
+
+@dataclass(frozen=True)
+class RecordSummary(_Result):
+    """One line of ``list``. ``change`` is the proposal that made it so; ``approved_at`` UTC text."""
+
+    name: str
+    type: str
+    description: str
+    blob: str
+    change: str
+    approved_at: str
+    status: str | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
+    _optional = ("status", "valid_from", "valid_until")
+
+
+@dataclass(frozen=True)
+class Quote(_Result):
+    """A piece of evidence as it is shown. ``cls`` is ``class`` in JSON."""
+
+    id: str
+    session: str
+    message: int
+    cls: str
+    attested: str
+    at: str
+    quote: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        raw = super().to_json()
+        raw["class"] = raw.pop("cls")
+        return raw
+
+
+@dataclass(frozen=True)
+class RecordDetail(_Result):
+    """One record whole, with its quotes."""
+
+    summary: RecordSummary
+    body: str
+    evidence: tuple[Quote, ...]
+    supersedes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        return {
+            **self.summary.to_json(),
+            "body": self.body,
+            "evidence": [quote.to_json() for quote in self.evidence],
+            "supersedes": list(self.supersedes),
+        }
+
+
+@dataclass(frozen=True)
+class SearchHit(_Result):
+    """One result of a search; a higher score is a better match."""
+
+    name: str
+    description: str
+    score: float
+
+
+@dataclass(frozen=True)
+class LogEntry(_Result):
+    """One commit of main. ``kind`` is genesis, merge, decision or stray; ``at`` is UTC text."""
+
+    commit: str
+    kind: str
+    change: str
+    at: str
+    approved_by: tuple[str, ...]
+    records: tuple[tuple[str, str], ...]
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        return {
+            "commit": self.commit,
+            "kind": self.kind,
+            "change": self.change,
+            "at": self.at,
+            "approved_by": list(self.approved_by),
+            "records": [{"name": name, "change": change} for name, change in self.records],
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class FindingView(_Result):
+    """A finding of a check or a reviewer."""
+
+    severity: str
+    record: str | None
+    line: int | None
+    text: str
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class ReviewView(_Result):
+    """A review as ``why`` shows it."""
+
+    by: str
+    reviewer: str
+    verdict: str
+    at: str
+    findings: tuple[FindingView, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class HistoryEntry(_Result):
+    """One merge that touched a record, with its proposal and every review."""
+
+    proposal: str
+    kind: str
+    change: str
+    proposed_by: str
+    session: str | None
+    reviews: tuple[ReviewView, ...]
+    approved_by: tuple[str, ...]
+    approved_at: str
+    merge: str
+
+
+@dataclass(frozen=True)
+class Why(_Result):
+    """Why a record is believed. ``contexts`` has the whole message around each quote by
+    evidence id, where the session is on this machine."""
+
+    name: str
+    record: RecordDetail
+    history: tuple[HistoryEntry, ...]
+    contexts: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        record = self.record.to_json()
+        return {
+            "name": self.name,
+            "record": record,
+            "evidence": record["evidence"],
+            "history": [entry.to_json() for entry in self.history],
+            "contexts": self.contexts,
+        }
+
+
+@dataclass(frozen=True)
+class RecordEffect(_Result):
+    """What a proposal does to one name: added, revised or retired."""
+
+    name: str
+    change: str
+    type: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ProposalSummary(_Result):
+    """One line of ``proposals``. ``waits_for`` says in words what is missing."""
+
+    id: str
+    kind: str
+    state: str
+    records: tuple[RecordEffect, ...]
+    findings: tuple[FindingView, ...]
+    created_at: str
+    proposed_by: str = ""
+    waits_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownRecord(_Result):
+    """A record in a diff: its text before and after, and the quotes that the new text cites."""
+
+    name: str
+    change: str
+    path: str
+    before: str
+    after: str
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True)
+class ProposalDiff(_Result):
+    """A proposal whole: what a person reads before approving. ``change`` is the reviewed hash."""
+
+    summary: ProposalSummary
+    change: str
+    records: tuple[ShownRecord, ...]
+    retire_reasons: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        shown = []
+        for record in self.records:
+            raw = record.to_json()
+            raw["quotes"] = [quote.to_json() for quote in record.quotes]
+            shown.append(raw)
+        return {
+            **self.summary.to_json(),
+            "change": self.change,
+            "diff": shown,
+            "retire_reasons": self.retire_reasons,
+        }
+
+
+@dataclass(frozen=True)
+class Dropped(_Result):
+    """Something that was not proposed, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ProposalResult(_Result):
+    """What came of extract, propose, remember, edit or forget. ``proposal`` is None when there
+    was nothing to propose. ``counts`` are parts of the conversation by what became of them;
+    ``merge`` is the commit where a person's own change was merged at once."""
+
+    proposal: str | None
+    state: str
+    records: tuple[RecordEffect, ...]
+    findings: tuple[FindingView, ...]
+    dropped: tuple[Dropped, ...]
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    merge: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True)
+class MergeResult(_Result):
+    """A merge or a decision that was made. ``notes`` are sentences for the person."""
+
+    proposal: str
+    state: str
+    commit: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem(_Result):
+    """Something in the store that is not as it should be."""
+
+    where: str
+    what: str
+    fix: str
+
+
+@dataclass(frozen=True)
+class FsckReport(_Result):
+    """The outcome of verifying every commit of main."""
+
+    ok: bool
+    commits: int
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class UnreadableRecord(_Result):
+    """A record of the accepted tree that is left out of the snapshot."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Status(_Result):
+    """The state of a store, and what to do next."""
+
+    store: str
+    path: str
+    manifest_commit: str
+    count: int
+    by_type: dict[str, int]
+    open_proposals: int
+    waiting: int
+    spool: int
+    strays: tuple[str, ...]
+    problems: tuple[UnreadableRecord, ...]
+    warnings: tuple[str, ...]
+    next: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        return {
+            "store": self.store,
+            "path": self.path,
+            "manifest_commit": self.manifest_commit,
+            "records": {"count": self.count, "by_type": self.by_type},
+            "proposals": {"open": self.open_proposals, "waiting": self.waiting},
+            "spool": self.spool,
+            "strays": list(self.strays),
+            "problems": [problem.to_json() for problem in self.problems],
+            "warnings": list(self.warnings),
+            "next": list(self.next),
+        }
