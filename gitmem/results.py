@@ -24,7 +24,7 @@ class _Result:
 
 @dataclass(frozen=True)
 class RecordSummary(_Result):
-    """One line of ``list``. ``change`` is the proposal that made it so; ``approved_at`` UTC text."""
+    """One line of ``list``: ``change`` is the proposal that made it so."""
 
     name: str
     type: str
