@@ -23,7 +23,7 @@ test: lint ## check everything: style, types, imports, tests
 lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 bench: $(READY) ## measure speed; prints ratios and keeps them in benchmarks/
 	@$(BIN)/python benchmarks/run.py

@@ -79,7 +79,7 @@ def test_every_module_says_what_it_owns() -> None:
 
 
 def test_the_measures_see_what_they_measure() -> None:
-    source = "@wrap\nasync def f():\n    try:\n        g()\n    except (OSError, Exception):\n        h()\n"
+    source = "@wrap\nasync def f():\n  try:\n    g()\n  except (OSError, Exception):\n    h()\n"
     assert functions(source) == [("f", 2, 5)]
     assert broad_excepts(source) == [5]
     assert broad_excepts("try:\n    pass\nexcept:\n    pass\n") == [3]
