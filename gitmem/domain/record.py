@@ -185,7 +185,7 @@ def _is_date(text: str) -> bool:
 
 def _check_extra(extra: Mapping[str, object]) -> None:
     for key, value in extra.items():
-        if key in RECORD_KEYS or key in ("body", "extra"):
+        if key in RECORD_KEYS:
             raise InvalidInput(f"{key} is a field of its own", where="extra")
         _check_key(key)
         _check_value(value, one_line(key), depth=1)
