@@ -1,0 +1,80 @@
+"""Where a store's git directory is, found by reading files. Stdlib only, no git process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitmem.errors import GitmemError, NotFound
+
+_MAX_POINTER = 8192
+"""Bytes read of a ``.git`` file, ``commondir`` or ``HEAD``; each holds one path or ref."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitDirs:
+    """The directories of one repository.
+
+    ``private`` belongs to one work tree (its HEAD and index), ``common`` holds refs, objects
+    and configuration; they differ in a linked work tree only.
+    """
+
+    private: Path
+    common: Path
+    is_bare: bool
+
+
+def read_pointer(path: Path) -> str | None:
+    """The one line of a small file that git writes, or None where there is no such file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_POINTER).decode("utf-8", "surrogateescape").rstrip("\r\n")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def _looks_like_git_dir(path: Path) -> bool:
+    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
+
+
+def common_dir(private: Path) -> Path:
+    """The directory that holds refs and objects of the work tree whose own is ``private``."""
+    pointer = read_pointer(private / "commondir")
+    return (private / pointer).resolve() if pointer else private
+
+
+def linked_git_dir(dot_git: Path) -> Path | None:
+    """Where a ``.git`` *file* points, or None when it is not one."""
+    pointer = read_pointer(dot_git)
+    if pointer is None or not pointer.startswith("gitdir: "):
+        return None
+    return (dot_git.parent / pointer.removeprefix("gitdir: ")).resolve()
+
+
+def find_git_dir(root: Path) -> GitDirs:
+    """The git directories of the store at ``root``: a work tree or a bare repository.
+
+    Only ``root`` itself is looked at, never its parents.
+
+    Raises:
+        NotFound: there is no git repository at ``root``.
+    """
+    root = root.resolve()
+    dot_git = root / ".git"
+    try:
+        private = dot_git.resolve() if dot_git.is_dir() else linked_git_dir(dot_git)
+        if private is not None:
+            common = common_dir(private)
+            if (private / "HEAD").is_file() and _looks_like_git_dir_common(common):
+                return GitDirs(private, common, is_bare=False)
+        elif _looks_like_git_dir(root):
+            return GitDirs(root, root, is_bare=True)
+    except PermissionError as error:
+        raise GitmemError(f"{root}: may not be read ({error.strerror})") from error
+    raise NotFound(
+        f"{root}: not a git repository", hint="Make a store there with: gitmem init PATH"
+    )
+
+
+def _looks_like_git_dir_common(path: Path) -> bool:
+    return (path / "objects").is_dir() and (path / "refs").is_dir()

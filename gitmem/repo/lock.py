@@ -1,0 +1,86 @@
+"""The store's lock: one writer at a time, for as long as its last git process lives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from gitmem.errors import Busy, GitmemError
+from gitmem.repo.runner import Runner
+
+DEFAULT_WAIT = 30.0
+"""Seconds to wait for another writer. A merge takes tens of milliseconds."""
+
+_POLL = 0.01
+
+
+def make_private(private: Path) -> None:
+    """Create gitmem's own directory under the git directory.
+
+    Raises:
+        GitmemError: it is a link, or cannot be made.
+    """
+    if private.is_symlink():
+        raise GitmemError(
+            f"{private}: is a symbolic link; gitmem writes only inside the git directory",
+            hint=f"Remove it if you did not make it: rm '{private}'",
+        )
+    try:
+        private.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise GitmemError(f"{private}: cannot be made ({error.strerror})") from error
+
+
+class StoreLock:
+    """A :class:`filelock.FileLock` whose descriptor goes to the git processes that write.
+
+    If this program is killed, the lock lasts until the last of them has ended. Reentrant.
+    """
+
+    def __init__(self, runner: Runner, private: Path, on_acquire: Callable[[], None]) -> None:
+        self._runner = runner
+        self._private = private
+        self._on_acquire = on_acquire
+        self._depth = 0
+        self._lock = FileLock(
+            private / "lock",
+            thread_local=False,
+            poll_interval=_POLL,
+            on_acquired=self._share if os.name == "posix" else None,
+        )
+
+    def _share(self, descriptor: int) -> None:
+        self._runner.write_fds = (descriptor,)
+
+    @contextmanager
+    def hold(self, timeout: float = DEFAULT_WAIT) -> Iterator[None]:
+        """Hold the lock for a block; what a dead writer left is cleared first.
+
+        Raises:
+            Busy: another process held it for ``timeout`` seconds.
+        """
+        if self._depth == 0:
+            make_private(self._private)
+        try:
+            self._lock.acquire(timeout=timeout)
+        except Timeout as error:
+            raise Busy(
+                f"another gitmem process held {self._private / 'lock'} for {timeout:g} seconds",
+                hint="Try again when it is done.",
+            ) from error
+        except OSError as error:
+            raise GitmemError(f"{self._private / 'lock'}: {error.strerror}") from error
+        self._depth += 1
+        try:
+            if self._depth == 1:
+                self._on_acquire()
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0:
+                self._runner.write_fds = ()
+            self._lock.release()

@@ -1,0 +1,163 @@
+"""Moving refs: compare-and-swap, durable, and told apart from a lock that is merely busy."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitmem.domain.objects import ZERO, is_oid
+from gitmem.errors import Busy, GitFailed, InvalidInput
+from gitmem.repo.recovery import clear_ref_locks, ref_locks
+from gitmem.repo.refs import check_ref, read_ref
+from gitmem.repo.runner import Result, Runner, failed
+
+MAIN = "refs/heads/main"
+
+BUSY_WAIT = 15.0
+"""Seconds for which a ref's lock held by somebody else is waited for: longer than the age at
+which such a lock counts as left behind."""
+
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 1.0
+_UNEXPLAINED = 3  # attempts that fail with no lock file in sight before it is an error
+
+
+@dataclass(frozen=True, slots=True)
+class RefUpdate:
+    """``ref`` goes from ``old`` to ``new``.
+
+    ``new`` None deletes it; ``old`` :data:`~gitmem.domain.objects.ZERO` means that it must not
+    exist yet, None that any value is replaced.
+    """
+
+    ref: str
+    new: str | None
+    old: str | None
+
+
+def _line(update: RefUpdate) -> str:
+    check_ref(update.ref)
+    for oid in (update.new, update.old):
+        if oid is not None and not is_oid(oid):
+            raise InvalidInput(f"{oid!r} is not a full object id", where=update.ref)
+    old = f" {update.old}" if update.old is not None else ""
+    if update.new is None:
+        return f"delete {update.ref}{old}\n"
+    return f"update {update.ref} {update.new}{old}\n"
+
+
+def _transactions(groups: Sequence[Sequence[RefUpdate]]) -> bytes:
+    text = ""
+    for group in groups:
+        text += "start\n" + "".join(map(_line, group)) + "prepare\ncommit\n"
+    return text.encode("utf-8")
+
+
+def move_refs(
+    runner: Runner,
+    updates: Sequence[RefUpdate],
+    dropped: Sequence[str] = (),
+    *,
+    reason: str = "gitmem",
+    wait: float = BUSY_WAIT,
+) -> list[str]:
+    """Publish ``updates`` and delete the refs ``dropped``, with one git process.
+
+    ``refs/heads/main`` is the commit point: where it is among the updates it moves first and
+    alone, and what then cannot follow is returned as refs left behind, since all else can be
+    derived from main. Without main, all updates move in one transaction.
+
+    Raises:
+        Busy: a ref is not at its ``old`` value any more (the race is lost), or its lock stayed
+            held for ``wait`` seconds.
+        GitFailed: git could not move it for another reason.
+    """
+    point = [update for update in updates if update.ref == MAIN] or list(updates)
+    rest = [update for update in updates if update not in point]
+    rest += [RefUpdate(ref, None, None) for ref in dropped]
+    groups = [group for group in (point, rest) if group]
+    if not groups:
+        return []
+    args = ["update-ref", "--no-deref", "-m", reason, "--stdin"]
+    result = _until_decided(runner, args, groups, wait)
+    for folder in {(runner.git_dir / update.ref).parent for update in updates}:
+        fsync_folder(folder)
+    if any(update.new is None for update in updates):
+        fsync_folder(runner.git_dir)
+    if result.code == 0:
+        return []
+    return [update.ref for update in rest if not _done(runner.git_dir, update)]
+
+
+def _until_decided(
+    runner: Runner, args: Sequence[str], groups: Sequence[Sequence[RefUpdate]], wait: float
+) -> Result:
+    """Try until the first group has moved, or cannot. Only re-reading the refs decides."""
+    point = groups[0]
+    stdin = _transactions(groups)
+    deadline = time.monotonic() + wait
+    pause, unexplained = _FIRST_PAUSE, 0
+    while True:
+        result = runner.run(args, stdin=stdin, ok=range(256), writes=True)
+        if result.code == 0 or all(_done(runner.git_dir, update) for update in point):
+            return result
+        for update in point:
+            _check_race(runner.git_dir, update)
+        clear_ref_locks(runner.git_dir)
+        locks = _locks_in_the_way(runner.git_dir, point)
+        unexplained += not locks
+        if unexplained >= _UNEXPLAINED:
+            raise failed("update-ref", result)
+        if time.monotonic() >= deadline:
+            raise _still_locked(locks, wait) if locks else failed("update-ref", result)
+        time.sleep(pause * random.uniform(0.5, 1.5))
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def _done(git_dir: Path, update: RefUpdate) -> bool:
+    return read_ref(git_dir, update.ref) == update.new
+
+
+def _check_race(git_dir: Path, update: RefUpdate) -> None:
+    if update.old is None:
+        return
+    now = read_ref(git_dir, update.ref)
+    if now != (None if update.old == ZERO else update.old):
+        raise Busy(
+            f"lost the race for {update.ref}: it is at {now or 'nothing'}, not at "
+            f"{update.old if update.old != ZERO else 'nothing'}",
+            hint="Somebody else moved it first. Nothing was changed; try again.",
+        )
+
+
+def _locks_in_the_way(git_dir: Path, updates: Sequence[RefUpdate]) -> list[Path]:
+    wanted = {git_dir / f"{update.ref}.lock" for update in updates}
+    wanted |= {git_dir / name for name in ("HEAD.lock", "packed-refs.lock", "packed-refs.new")}
+    return [path for path in ref_locks(git_dir) if path in wanted]
+
+
+def _still_locked(locks: Sequence[Path], wait: float) -> Busy:
+    return Busy(
+        f"another git program held {locks[0]} for {wait:g} seconds",
+        hint=f"Try again. If no git program is running: rm '{locks[0]}'",
+    )
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make the renames in ``folder`` durable; git syncs files, never folders."""
+    if os.name != "posix":
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:  # the last ref in it is gone, and git removed the folder
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        raise GitFailed(f"{folder}: could not be made durable ({error.strerror})") from error
+    finally:
+        os.close(handle)

@@ -1,0 +1,290 @@
+"""Reading objects through one ``git cat-file`` process that lives as long as the reader."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice
+from types import TracebackType
+from typing import NamedTuple, NoReturn, Self
+
+from gitmem.domain.objects import (
+    EMPTY_TREE,
+    Commit,
+    TreeEntry,
+    decode_commit,
+    decode_tree,
+    is_oid,
+)
+from gitmem.errors import GitFailed, InvalidInput, NotFound
+from gitmem.repo.refs import read_ref
+from gitmem.repo.runner import DEFAULT_TIMEOUT, Runner, end
+
+MAX_OBJECT = 64 * 1024 * 1024
+"""Bytes of one object that are read unless the caller says otherwise."""
+
+_MAX_NAME = 1024
+_MAX_HEAD = 4096
+_BLOCK = 64 * 1024
+_TREES_KEPT = 4096
+# Requests sent ahead of their answers. Together they must fit into a pipe (4096 bytes where it
+# is smallest), or git and this program could each wait for the other to read.
+_AHEAD_BYTES = 4096
+_AHEAD = 64
+
+
+class Found(NamedTuple):
+    """An object: its id, its kind (blob, tree, commit, tag) and its content."""
+
+    oid: str
+    kind: str
+    data: bytes
+
+
+class Oversize(NamedTuple):
+    """An object that is larger than was asked for, so its content was not read."""
+
+    oid: str
+    kind: str
+    size: int
+
+
+class Reader:
+    """Reads objects and resolves revisions. One thread at a time; :meth:`close` ends git."""
+
+    def __init__(self, runner: Runner, *, timeout: float = DEFAULT_TIMEOUT) -> None:
+        self._runner = runner
+        self._timeout = timeout
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = bytearray()
+        self._tree = lru_cache(maxsize=_TREES_KEPT)(self._read_tree)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the git process. The reader starts another when it is used again."""
+        process, self._process = self._process, None
+        self._buffer.clear()
+        if process is not None:
+            end(process)
+
+    # --- one object ------------------------------------------------------------------------
+
+    def read(self, name: str, *, max_bytes: int = MAX_OBJECT) -> Found | None:
+        """The object that ``name`` (an id, a full ref, ``REV:PATH``) names, or None.
+
+        Raises:
+            InvalidInput: the name is malformed, or the object is over ``max_bytes``.
+            GitFailed: git died or did not answer in time.
+        """
+        (answer,) = self.read_many([name], max_bytes=max_bytes)
+        if isinstance(answer, Oversize):
+            raise InvalidInput(
+                f"the {answer.kind} has {answer.size} bytes; the limit is {max_bytes}",
+                where=answer.oid,
+            )
+        return answer
+
+    def read_many(
+        self, names: Iterable[str], *, max_bytes: int = MAX_OBJECT
+    ) -> Iterator[Found | Oversize | None]:
+        """The objects of ``names`` in their order; None where there is none.
+
+        Requests go out ahead of the answers. Other reads may come between two items.
+        """
+        waiting = iter(names)
+        while group := list(islice(waiting, _AHEAD)):
+            yield from self._read_group(group, max_bytes)
+
+    def blob(self, oid: str, *, max_bytes: int = MAX_OBJECT) -> bytes:
+        """The content of a blob.
+
+        Raises:
+            NotFound: there is no such blob.
+            InvalidInput: it is over ``max_bytes``.
+        """
+        return self._typed(oid, "blob", max_bytes)
+
+    def tree(self, oid: str) -> tuple[TreeEntry, ...]:
+        """The entries of a tree, kept in memory since an id always means the same entries.
+
+        Raises:
+            NotFound: there is no such tree.
+            InvalidInput: it is malformed.
+        """
+        return () if oid == EMPTY_TREE else self._tree(oid)
+
+    def commit(self, oid: str) -> Commit:
+        """The parts of a commit.
+
+        Raises:
+            NotFound: there is no such commit.
+            InvalidInput: it is malformed.
+        """
+        data = self._typed(oid, "commit", MAX_OBJECT)
+        try:
+            return decode_commit(data)
+        except ValueError as error:
+            raise InvalidInput(str(error), where=oid) from error
+
+    def resolve(self, rev: str) -> str | None:
+        """The id of the object that ``rev`` names, or None.
+
+        ``rev`` is an id, a full ref name or ``HEAD``, each with ``:PATH``, ``^{tree}`` or the
+        like behind it if need be.
+        """
+        line = self._full(rev)
+        if line is None or (is_oid(line) and line != rev):
+            return line  # a ref by itself: its file has the answer
+        self._send(f"info {line}\n".encode("utf-8", "surrogateescape"))
+        head = self._head()
+        return None if head is None else head[0]
+
+    def _typed(self, oid: str, kind: str, max_bytes: int) -> bytes:
+        if not is_oid(oid):
+            raise InvalidInput(f"{oid!r} is not a full object id", where=kind)
+        found = self.read(oid, max_bytes=max_bytes)
+        if found is None or found.kind != kind:
+            what = "is not in this repository" if found is None else f"is a {found.kind}"
+            raise NotFound(f"{kind} {oid} {what}")
+        return found.data
+
+    def _read_tree(self, oid: str) -> tuple[TreeEntry, ...]:
+        try:
+            return decode_tree(self._typed(oid, "tree", MAX_OBJECT))
+        except ValueError as error:
+            raise InvalidInput(str(error), where=oid) from error
+
+    def _full(self, name: str) -> str | None:
+        """``name`` with its ref, if any, replaced by the id that the ref has now.
+
+        Left to git, a ref that is absent would be looked for under other prefixes.
+        """
+        if not name or len(name) > _MAX_NAME or name.startswith("-"):
+            raise InvalidInput(f"{name[:80]!r} cannot name an object", where="revision")
+        if "\n" in name or "\0" in name or "\r" in name:
+            raise InvalidInput(f"{name!r} has a line break in it", where="revision")
+        ends = [at for mark in (":", "^", "~") if (at := name.find(mark)) >= 0]
+        end_of_ref = min(ends, default=len(name))
+        ref, rest = name[:end_of_ref], name[end_of_ref:]
+        oid = ref if is_oid(ref) else read_ref(self._runner.git_dir, ref)
+        return None if oid is None else oid + rest
+
+    # --- the conversation with git ---------------------------------------------------------
+
+    def _read_group(self, names: list[str], max_bytes: int) -> list[Found | Oversize | None]:
+        lines = [self._full(name) for name in names]
+        answers: list[Found | Oversize | None] = []
+        while len(answers) < len(lines):
+            if lines[len(answers)] is None:
+                answers.append(None)
+                continue
+            request, count = _requests(lines[len(answers) :])
+            self._send(request)
+            for _ in range(count):
+                answer = self._answer(max_bytes)
+                answers.append(answer)
+                if isinstance(answer, Oversize):
+                    self.close()  # the only way not to receive its content
+                    break
+        return answers
+
+    def _answer(self, max_bytes: int) -> Found | Oversize | None:
+        head = self._head()
+        if head is None:
+            return None
+        oid, kind, size = head
+        if size > max_bytes:
+            return Oversize(oid, kind, size)
+        return Found(oid, kind, self._take(size + 1)[:-1])
+
+    def _send(self, request: bytes) -> None:
+        if self._process is None:
+            self._process = self._runner.spawn(["cat-file", "--batch-command"])
+        assert self._process.stdin
+        try:
+            self._process.stdin.write(request)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self._died()
+
+    def _head(self) -> tuple[str, str, int] | None:
+        """The first line of an answer, or None when git has no such object."""
+        while (newline := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > _MAX_HEAD:
+                self._died()
+            self._fill()
+        line = self._take(newline + 1)[:-1].decode("utf-8", "surrogateescape")
+        words = line.split(" ")
+        if len(words) == 3 and is_oid(words[0]) and words[2].isdigit():
+            return words[0], words[1], int(words[2])
+        if line.endswith((" missing", " ambiguous")):
+            return None
+        self._died()
+
+    def _take(self, size: int) -> bytes:
+        while len(self._buffer) < size:
+            self._fill(size - len(self._buffer))
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return data
+
+    def _fill(self, wanted: int = 0) -> None:
+        process = self._process
+        assert process and process.stdout
+        pipe = process.stdout.fileno()
+        if os.name == "posix" and not _readable(pipe, self._timeout):
+            self.close()
+            raise GitFailed(f"git cat-file did not answer within {self._timeout:g} seconds")
+        data = os.read(pipe, max(_BLOCK, min(wanted, 16 * _BLOCK)))
+        if not data:
+            self._died()
+        self._buffer += data
+
+    def _died(self) -> NoReturn:
+        process = self._process
+        code = process.wait(1) if process and process.poll() is not None else None
+        self.close()
+        ended = "broke off" if code is None else f"ended (exit status {code})"
+        raise GitFailed(
+            f"git cat-file {ended} while it was being read from",
+            hint=f"Look at the repository with: git --git-dir={self._runner.git_dir} fsck",
+        )
+
+
+def _requests(lines: list[str | None]) -> tuple[bytes, int]:
+    """As many requests as may be sent ahead, up to the first name that has no object."""
+    request = b""
+    count = 0
+    for line in lines:
+        if line is None:
+            break
+        more = f"contents {line}\n".encode("utf-8", "surrogateescape")
+        if count and len(request) + len(more) > _AHEAD_BYTES:
+            break
+        request += more
+        count += 1
+    return request, count
+
+
+def _readable(pipe: int, timeout: float) -> bool:
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN | select.POLLHUP)
+    deadline = time.monotonic() + timeout
+    while (left := deadline - time.monotonic()) > 0:
+        if poll.poll(left * 1000):
+            return True
+    return False

@@ -1,0 +1,91 @@
+"""Reading refs as files. Stdlib only, no git process: the prompt hook uses this too.
+
+It suffices because a repository whose refs are not files (reftable) is refused when opened.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gitmem.domain.objects import is_oid
+from gitmem.errors import InvalidInput
+
+_MAX_REF_FILE = 4096
+_MAX_SYMREFS = 5  # git's own limit for a chain of symbolic refs
+_BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|/\.|\.lock(?:/|\Z)|[/.]\Z")
+
+
+def check_ref(ref: str) -> str:
+    """``ref`` itself, when it is a full and well-formed ref name.
+
+    A short name is refused because a tag ``main`` would shadow the branch.
+
+    Raises:
+        InvalidInput: it is not.
+    """
+    if ref != "HEAD" and (not ref.startswith("refs/") or _BAD_REF.search(ref)):
+        raise InvalidInput(f"{ref!r} is not a full ref name like refs/heads/main", where="ref")
+    return ref
+
+
+def _read_small(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_REF_FILE).decode("utf-8", "surrogateescape").strip()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def _read_packed(git_dir: Path, ref: str) -> str | None:
+    try:
+        data = (git_dir / "packed-refs").read_bytes()
+    except FileNotFoundError:
+        return None
+    needle = b" " + ref.encode("utf-8", "surrogateescape") + b"\n"
+    end = data.find(needle)
+    while end >= 0:
+        oid = data[max(0, end - 40) : end].decode("ascii", "replace")
+        if is_oid(oid) and (end == 40 or data[end - 41 : end - 40] == b"\n"):
+            return oid
+        end = data.find(needle, end + 1)
+    return None
+
+
+def symbolic_target(git_dir: Path, ref: str = "HEAD") -> str | None:
+    """The ref that ``ref`` points to by name, or None when it holds an id or is absent."""
+    text = _read_small(git_dir / check_ref(ref))
+    if text is None or not text.startswith("ref:"):
+        return None
+    return text.removeprefix("ref:").strip()
+
+
+def read_ref(git_dir: Path, ref: str) -> str | None:
+    """The commit that ``ref`` names, or None when there is no such ref.
+
+    ``git_dir`` is the common directory of the repository. The loose file is read before
+    ``packed-refs``, the order in which git writes them, so a ref that is being packed is
+    always seen.
+
+    Raises:
+        InvalidInput: ``ref`` is not a full ref name, or its file holds something else than an
+            id or the name of another ref.
+    """
+    for _ in range(_MAX_SYMREFS):
+        text = _read_small(git_dir / check_ref(ref))
+        if text is None or text == "":
+            return _read_packed(git_dir, ref) if text is None else _broken(ref)
+        if is_oid(text):
+            return text
+        if not text.startswith("ref:"):
+            return _broken(ref)
+        ref = text.removeprefix("ref:").strip()
+    return _broken(ref)
+
+
+def _broken(ref: str) -> str | None:
+    raise InvalidInput(
+        "the ref's file is damaged: it holds neither an id nor another ref's name",
+        where=ref,
+        hint="Look at it with: git fsck. Its last values are in: git reflog show REF",
+    )

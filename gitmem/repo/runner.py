@@ -1,0 +1,281 @@
+"""Starts git: one place that fixes its arguments, environment, time and amount of output."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from gitmem.errors import GitFailed
+from gitmem.repo.environment import (
+    MINIMUM_GIT,
+    PIN_ARGUMENTS,
+    git_executable,
+    local_environment,
+    parse_version,
+)
+
+DEFAULT_TIMEOUT = 60.0
+"""Seconds that one git process may take."""
+
+MAX_OUTPUT = 256 * 1024 * 1024
+"""Bytes that one git process may print."""
+
+_MAX_ERROR = 64 * 1024
+_CHUNK = 64 * 1024
+_GRACE = 2.0  # seconds for git to remove its lock files after SIGTERM
+_POSIX = os.name == "posix"
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^\s/@'\"]*@", re.IGNORECASE)
+_QUERY = re.compile(r"(?P<url>[a-z][a-z0-9+.-]*://[^\s?#'\"]*)[?#][^\s'\"]*", re.IGNORECASE)
+
+
+def shown(text: str) -> str:
+    """``text`` fit for a terminal and a log: control characters escaped, credentials cut."""
+    text = _QUERY.sub(lambda found: found["url"], _URL.sub(lambda found: found["scheme"], text))
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a git process left: its exit status, its output, its (shown) error text."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+class Runner:
+    """Runs git on one repository.
+
+    ``git_dir`` is passed to every process; nothing is ever discovered from the current
+    directory. ``trace`` gets each command as a list of words (for ``-v``).
+    """
+
+    def __init__(self, git_dir: Path, *, trace: Callable[[Sequence[str]], None] | None = None):
+        self.git_dir = git_dir
+        self.trace = trace
+        self.write_fds: tuple[int, ...] = ()
+        """Descriptors that a writing process inherits: the store's lock while it is held."""
+
+    def command(
+        self, args: Sequence[str], git_dir: Path | None, work_tree: Path | None
+    ) -> list[str]:
+        """The whole argument list of ``git ARGS``, with the directories and the pins."""
+        git = require_git()
+        tree = [f"--work-tree={work_tree}"] if work_tree else []
+        where = [f"--git-dir={git_dir or self.git_dir}", *tree]
+        if self.trace:
+            self.trace(["git", *map(shown, args)])
+        return [git, "--no-pager", *where, *PIN_ARGUMENTS, *args]
+
+    def spawn(self, args: Sequence[str]) -> subprocess.Popen[bytes]:
+        """A reading git process that lives on, spoken to by pipes; the caller ends it."""
+        return start(self.command(args, None, None), cwd=self.git_dir, stderr=subprocess.DEVNULL)
+
+    def run(
+        self,
+        args: Sequence[str],
+        *,
+        stdin: bytes | None = None,
+        ok: Sequence[int] = (0,),
+        writes: bool = False,
+        timeout: float = DEFAULT_TIMEOUT,
+        max_output: int = MAX_OUTPUT,
+        git_dir: Path | None = None,
+        work_tree: Path | None = None,
+    ) -> Result:
+        """Run ``git ARGS`` to its end.
+
+        ``writes`` hands the store's lock to the process, so that the lock outlives this
+        program if it is killed meanwhile.
+
+        Raises:
+            GitFailed: the exit status is not in ``ok``, or time or output ran over.
+        """
+        process = start(
+            self.command(args, git_dir, work_tree),
+            cwd=work_tree or git_dir or self.git_dir,
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            pass_fds=self.write_fds if writes else (),
+        )
+        result = finish(process, args[0], stdin, timeout, max_output)
+        if result.code not in ok:
+            raise failed(args[0], result)
+        return result
+
+
+def failed(what: str, result: Result) -> GitFailed:
+    """The error for a git command that ended with an unexpected status."""
+    reason = result.err.strip() or "it printed no reason"
+    return GitFailed(f"git {what} failed (exit status {result.code}): {reason}")
+
+
+def start(
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    stdin: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+    pass_fds: Sequence[int] = (),
+    environment: dict[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a process in a group of its own.
+
+    Raises:
+        GitFailed: it could not be started.
+    """
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=local_environment() if environment is None else environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            start_new_session=_POSIX,
+            pass_fds=tuple(pass_fds) if _POSIX else (),
+        )
+    except OSError as error:
+        raise GitFailed(f"git could not be started in {cwd}: {error.strerror}") from error
+
+
+def end(process: subprocess.Popen[bytes], grace: float = _GRACE) -> None:
+    """End a process and what it started: asked first, so that git removes its lock files."""
+    if process.poll() is None:
+        _signal(process, signal.SIGTERM)
+        try:
+            process.wait(grace)
+        except subprocess.TimeoutExpired:
+            _signal(process, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+            process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe:
+            try:
+                pipe.close()
+            except BrokenPipeError:  # what was still in the buffer has no reader any more
+                continue
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    if sys.platform == "win32":
+        process.terminate()
+        return
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:  # it ended by itself meanwhile
+        return
+
+
+def _feed(pipe: IO[bytes], data: bytes) -> None:
+    try:
+        pipe.write(data)
+        pipe.close()
+    except BrokenPipeError:  # git ended early; its status and error text say why
+        return
+
+
+def _read(pipe: IO[bytes], limit: int) -> tuple[bytes, bool]:
+    """Up to ``limit`` bytes, and whether there was more."""
+    parts: list[bytes] = []
+    size = 0
+    while size <= limit and (chunk := pipe.read(_CHUNK)):
+        parts.append(chunk)
+        size += len(chunk)
+    return b"".join(parts)[:limit], size > limit
+
+
+def finish(
+    process: subprocess.Popen[bytes],
+    what: str,
+    stdin: bytes | None,
+    timeout: float,
+    max_output: int,
+) -> Result:
+    """Feed a process, collect what it prints, and wait for its end within the limits.
+
+    Raises:
+        GitFailed: it took longer than ``timeout`` seconds or printed over ``max_output`` bytes.
+    """
+    assert process.stdout and process.stderr
+    expired = threading.Event()
+    errors: list[bytes] = []
+
+    def expire() -> None:
+        expired.set()
+        end_group(process)
+
+    def drain(pipe: IO[bytes]) -> None:
+        errors.append(_read(pipe, _MAX_ERROR)[0])
+        while pipe.read(_CHUNK):  # so that a chatty git does not block on a full pipe
+            continue
+
+    threads = [threading.Thread(target=drain, args=(process.stderr,), daemon=True)]
+    if stdin is not None and process.stdin:
+        threads.append(threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True))
+    watchdog = threading.Timer(timeout, expire)
+    watchdog.daemon = True
+    try:
+        for thread in (*threads, watchdog):
+            thread.start()
+        out, overflow = _read(process.stdout, max_output)
+        if not overflow:
+            process.wait()
+    finally:
+        watchdog.cancel()
+        end_group(process)
+        for thread in threads:
+            thread.join(_GRACE)
+        end(process)
+    if expired.is_set():
+        raise GitFailed(f"git {what} took longer than {timeout:g} seconds and was ended")
+    if overflow:
+        raise GitFailed(f"git {what} printed more than {max_output} bytes and was ended")
+    return Result(process.returncode, out, shown(b"".join(errors).decode("utf-8", "replace")))
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Like :func:`end` for a process whose pipes are still being read by threads."""
+    if process.poll() is not None:
+        return
+    _signal(process, signal.SIGTERM)
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        _signal(process, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+        process.wait()
+
+
+_checked: dict[tuple[str, int, int], str] = {}
+
+
+def require_git() -> str:
+    """The path of a git that is new enough; its version is asked for once in a process.
+
+    Raises:
+        GitFailed: there is no git in ``PATH``, or it is older than :data:`MINIMUM_GIT`.
+    """
+    needed = ".".join(map(str, MINIMUM_GIT))
+    hint = f"Install git {needed} or newer and put it first in PATH."
+    path = git_executable()
+    if path is None:
+        raise GitFailed("git was not found in PATH", hint=hint)
+    status = os.stat(path)
+    key = (path, status.st_mtime_ns, status.st_size)
+    if key not in _checked:
+        process = start([path, "version"], cwd=Path(path).parent, stdin=subprocess.DEVNULL)
+        text = finish(process, "version", None, DEFAULT_TIMEOUT, _MAX_ERROR).out
+        version = parse_version(text.decode("utf-8", "replace"))
+        if version is None or version < MINIMUM_GIT:
+            said = shown(text.decode("utf-8", "replace").strip()) or "nothing about its version"
+            raise GitFailed(f"{path} says {said!r}; gitmem needs git {needed}", hint=hint)
+        _checked[key] = path
+    return path

@@ -1,0 +1,111 @@
+"""Comparing and listing trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from gitmem.domain.objects import EMPTY_TREE, TreeEntry, is_oid
+from gitmem.errors import GitFailed, InvalidInput
+from gitmem.repo.runner import Runner
+
+_NO_MODE = "000000"
+
+
+@dataclass(frozen=True, slots=True)
+class PathChange:
+    """One path that differs. Mode ``000000`` and id None stand for a path that is not there."""
+
+    path: str
+    old_mode: str
+    new_mode: str
+    old_oid: str | None
+    new_oid: str | None
+
+
+class TreeSource(Protocol):
+    """What reads a tree by its id: :class:`gitmem.repo.reader.Reader`."""
+
+    def tree(self, oid: str) -> tuple[TreeEntry, ...]: ...
+
+
+def diff_trees(source: TreeSource, old: str, new: str, prefix: str = "") -> list[PathChange]:
+    """The files that differ between two trees (ids of trees), in the order of their paths.
+
+    Only folders that differ are read. ``prefix`` is put before each path.
+    """
+    where = prefix.rstrip("/")
+    found = _diff(source, old, new, f"{where}/" if where else "")
+    return sorted(found, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
+
+
+def _diff(source: TreeSource, old: str, new: str, prefix: str) -> Iterator[PathChange]:
+    if old == new:
+        return
+    before = {entry.name: entry for entry in source.tree(old)} if old != EMPTY_TREE else {}
+    after = {entry.name: entry for entry in source.tree(new)} if new != EMPTY_TREE else {}
+    for name in before.keys() | after.keys():
+        was, now = before.get(name), after.get(name)
+        if was == now:
+            continue
+        path = prefix + name
+        yield from _diff(source, _folder(was), _folder(now), f"{path}/")
+        was_file, now_file = _file(was), _file(now)
+        if was_file or now_file:
+            yield PathChange(
+                path,
+                was_file.mode if was_file else _NO_MODE,
+                now_file.mode if now_file else _NO_MODE,
+                was_file.oid if was_file else None,
+                now_file.oid if now_file else None,
+            )
+
+
+def _folder(entry: TreeEntry | None) -> str:
+    return entry.oid if entry and entry.is_tree else EMPTY_TREE
+
+
+def _file(entry: TreeEntry | None) -> TreeEntry | None:
+    return entry if entry and not entry.is_tree else None
+
+
+def changed_paths(
+    runner: Runner, old: str, new: str, prefix: str | None = None
+) -> list[PathChange]:
+    """The files that differ between two commits or trees, by one ``git diff-tree``."""
+    args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", _oid(old), _oid(new)]
+    fields = _fields(runner.run([*args, "--", *([prefix] if prefix else [])]).out)
+    changes = []
+    for head, path in zip(fields[::2], fields[1::2], strict=True):
+        old_mode, new_mode, old_oid, new_oid, _ = head.removeprefix(":").split(" ")
+        changes.append(PathChange(path, old_mode, new_mode, _present(old_oid), _present(new_oid)))
+    return changes
+
+
+def list_tree(runner: Runner, commit: str, prefix: str = "") -> list[tuple[str, str, str]]:
+    """Every file below ``prefix`` as (mode, id, path), by one ``git ls-tree``."""
+    args = ["ls-tree", "-r", "-z", "--full-tree", _oid(commit), *([prefix] if prefix else [])]
+    listed = []
+    for line in _fields(runner.run(args).out):
+        head, tab, path = line.partition("\t")
+        words = head.split(" ")
+        if not tab or len(words) != 3:
+            raise GitFailed(f"git ls-tree printed a line that is not understood: {line[:80]!r}")
+        listed.append((words[0], words[2], path))
+    return listed
+
+
+def _present(oid: str) -> str | None:
+    return None if oid.strip("0") == "" else oid
+
+
+def _fields(out: bytes) -> list[str]:
+    text = out.decode("utf-8", "surrogateescape")
+    return text.removesuffix("\0").split("\0") if text else []
+
+
+def _oid(oid: str) -> str:
+    if not is_oid(oid):
+        raise InvalidInput(f"{oid!r} is not a full object id", where="revision")
+    return oid
