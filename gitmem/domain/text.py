@@ -165,7 +165,7 @@ def _is_needed(text: str, position: int) -> bool:
     before = text[position - 1] if position else ""
     after = text[position + 1 : position + 2]
     if character == "\u200d":
-        return _joins_emoji(before, after) or _by_virama(before, after)
+        return _joins_emoji(text, position) or _by_virama(before, after)
     if character == "\u200c":
         return _by_virama(before, after) or _parts_arabic_word(text, position)
     if "\ufe0e" <= character <= "\ufe0f":
@@ -182,14 +182,13 @@ def _is_needed(text: str, position: int) -> bool:
     return False
 
 
-def _joins_emoji(before: str, after: str) -> bool:
-    if not _any_of(_PICTOGRAPH).match(after):
-        return False
-    return bool(
-        before == "\ufe0f"
-        or _any_of(_PICTOGRAPH).match(before)
-        or _any_of(_SKIN_TONE).match(before)
-    )
+def _joins_emoji(text: str, position: int) -> bool:
+    last = position - 1
+    if last > 0 and text[last] == "\ufe0f":
+        last -= 1
+    before, after = text[max(last, 0) : position], text[position + 1 : position + 2]
+    ends_emoji = _any_of(_PICTOGRAPH + _SKIN_TONE).match(before)
+    return bool(ends_emoji and _any_of(_PICTOGRAPH).match(after))
 
 
 def _by_virama(before: str, after: str) -> bool:
@@ -206,7 +205,7 @@ def _parts_arabic_word(text: str, position: int) -> bool:
     abbreviation and its ending, so joining types are not asked for.
     """
     left = position - 1
-    while left >= 0 and unicodedata.category(text[left]) == "Mn":
+    while left >= 0 and unicodedata.combining(text[left]):
         left -= 1
     before, after = text[left : left + 1] if left >= 0 else "", text[position + 1 : position + 2]
     if not (before.isalnum() and after.isalnum()):
