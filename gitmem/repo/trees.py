@@ -10,7 +10,8 @@ from gitmem.domain.objects import EMPTY_TREE, TreeEntry, is_oid
 from gitmem.errors import GitFailed, InvalidInput
 from gitmem.repo.runner import Runner
 
-_NO_MODE = "000000"
+NO_MODE = "000000"
+"""The mode of a path that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ def _diff(source: TreeSource, old: str, new: str, prefix: str) -> Iterator[PathC
         if was_file or now_file:
             yield PathChange(
                 path,
-                was_file.mode if was_file else _NO_MODE,
-                now_file.mode if now_file else _NO_MODE,
+                was_file.mode if was_file else NO_MODE,
+                now_file.mode if now_file else NO_MODE,
                 was_file.oid if was_file else None,
                 now_file.oid if now_file else None,
             )

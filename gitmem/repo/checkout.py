@@ -1,0 +1,297 @@
+"""Bringing one work tree from one commit's files to another's without losing a person's work.
+
+An index entry that is still the old commit's becomes the new one's, and a file that still holds
+the old content gets the new; everything else is left as it is, and named.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gitmem.domain.objects import FILE_MODE, blob_id
+from gitmem.errors import GitmemError
+from gitmem.repo.opening import read_config
+from gitmem.repo.reader import MAX_OBJECT, Reader
+from gitmem.repo.runner import Runner, shown
+from gitmem.repo.trees import NO_MODE, PathChange, diff_trees
+
+_ANY_STATUS = range(256)
+_NAMED = 10  # paths left behind that are named one by one
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTree:
+    """A work tree of the store: its ``key`` in the notes, its files, its own git directory."""
+
+    key: str
+    path: Path
+    git_dir: Path
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """A path as the index holds it; ``flag`` is ``git ls-files -v``'s letter."""
+
+    flag: str
+    mode: str
+    oid: str
+    stage: str
+
+
+@dataclass(slots=True)
+class _Left:
+    """What stays as a person has it: path and reason."""
+
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def add(self, path: str, reason: str) -> None:
+        self.reasons.setdefault(path, reason)
+
+    def sentences(self, root: Path) -> list[str]:
+        lines = [
+            f"Left {shown(path)} in {root} as it is: {reason}."
+            for path, reason in sorted(self.reasons.items())
+        ]
+        more = len(lines) - _NAMED
+        tail = [f"Left {more} more files in {root} as they are; see: git status"]
+        return lines[:_NAMED] + (tail if more > 0 else [])
+
+
+def advance(
+    runner: Runner, reader: Reader, tree: WorkTree, old: str, new: str
+) -> tuple[list[str], bool]:
+    """Bring ``tree`` from the tree object ``old`` to ``new``.
+
+    Returns sentences about what was left, and whether it is done (False: try again later).
+    """
+    if not _filters_possible(runner.git_dir):
+        result = _git(runner, tree, ["read-tree", "-m", "-u", old, new])
+        if result == 0:
+            return [], True
+    if (tree.git_dir / "index.lock").exists():
+        return [unfinished(tree, "git is at work there (index.lock)")], False
+    changes = diff_trees(reader, old, new)
+    left = _Left()
+    entries = _read_index(runner, tree)
+    if not _update_index(runner, tree, changes, entries, left):
+        return [unfinished(tree, "its index could not be written")], False
+    skipped = {path for path, entry in entries.items() if entry.flag in "Ss"}
+    for change in changes:
+        if change.path not in skipped:
+            _update_file(reader, tree.path, change, left)
+    return left.sentences(tree.path), True
+
+
+def unfinished(tree: WorkTree, reason: str) -> str:
+    """The sentence for a work tree that could not be brought along now."""
+    return f"The files in {tree.path} are still as before, because {reason}; done next time."
+
+
+def _git(runner: Runner, tree: WorkTree, args: Sequence[str], stdin: bytes | None = None) -> int:
+    return runner.run(
+        args,
+        stdin=stdin,
+        ok=_ANY_STATUS,
+        writes=True,
+        git_dir=tree.git_dir,
+        work_tree=tree.path,
+    ).code
+
+
+def _filters_possible(common: Path) -> bool:
+    """Whether the repository's configuration may name a filter program.
+
+    git would run it on files that it writes or compares; there is no way to switch one off
+    without knowing its name, so git is kept from the files then.
+    """
+    config = read_config(common)
+    if any(word in config for word in (b"filter", b"include")):
+        return True
+    return any((folder / "config.worktree").exists() for folder in _linked(common))
+
+
+def _linked(common: Path) -> Iterable[Path]:
+    try:
+        return list((common / "worktrees").iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+# --- the index -----------------------------------------------------------------------------
+
+
+def _read_index(runner: Runner, tree: WorkTree) -> dict[str, IndexEntry]:
+    args = ["ls-files", "--stage", "-v", "-z"]
+    out = runner.run(args, git_dir=tree.git_dir, work_tree=tree.path).out
+    entries = {}
+    for line in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        head, _, path = line.partition("\t")
+        flag, mode, oid, stage = head.split(" ")
+        entries[path] = IndexEntry(flag, mode, oid, stage)
+    return entries
+
+
+def _update_index(
+    runner: Runner,
+    tree: WorkTree,
+    changes: Iterable[PathChange],
+    entries: dict[str, IndexEntry],
+    left: _Left,
+) -> bool:
+    """Give the new commit's entries to paths that still have the old one's."""
+    lines: list[bytes] = []
+    flagged: dict[str, list[str]] = {"--skip-worktree": [], "--assume-unchanged": []}
+    folders = {parent for path in entries for parent in _parents(path)}
+    for change in changes:
+        entry = entries.get(change.path)
+        now = (entry.mode, entry.oid) if entry and entry.stage == "0" else None
+        if entry and now is None:
+            left.add(change.path, "it has a merge conflict")
+        elif change.new_mode not in (FILE_MODE, NO_MODE):
+            left.add(change.path, f"mode {change.new_mode} is not a plain file")
+        elif now == _pair(change.new_mode, change.new_oid):
+            continue
+        elif now != _pair(change.old_mode, change.old_oid):
+            left.add(change.path, "another version of it is staged")
+        elif change.new_oid and _blocked(change.path, entries, folders):
+            left.add(change.path, "a file or folder of that name is staged")
+        else:
+            lines.append(_index_line(change))
+            if entry and change.new_oid:
+                if entry.flag in "Ss":
+                    flagged["--skip-worktree"].append(change.path)
+                if entry.flag.islower():
+                    flagged["--assume-unchanged"].append(change.path)
+    # git writes removals and additions in the order given: a folder may give way to a file.
+    lines.sort(key=lambda line: not line.startswith(b"0 "))
+    if lines and _git(runner, tree, ["update-index", "-z", "--index-info"], b"".join(lines)):
+        return False
+    for option, paths in flagged.items():
+        stdin = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
+        if paths and _git(runner, tree, ["update-index", option, "-z", "--stdin"], stdin):
+            return False
+    return True
+
+
+def _pair(mode: str, oid: str | None) -> tuple[str, str] | None:
+    return (mode, oid) if oid else None
+
+
+def _index_line(change: PathChange) -> bytes:
+    path = change.path.encode("utf-8", "surrogateescape")
+    if change.new_oid is None:
+        return b"0 " + b"0" * 40 + b"\t" + path + b"\0"
+    return f"{change.new_mode} {change.new_oid} 0\t".encode("ascii") + path + b"\0"
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def _blocked(path: str, entries: dict[str, IndexEntry], folders: set[str]) -> bool:
+    return path in folders or any(parent in entries for parent in _parents(path))
+
+
+# --- the files -----------------------------------------------------------------------------
+
+
+def _update_file(reader: Reader, root: Path, change: PathChange, left: _Left) -> None:
+    if change.new_mode not in (FILE_MODE, NO_MODE):
+        return
+    try:
+        if not _parents_are_folders(root, change.path, create=False):
+            left.add(change.path, "a folder on its way is a symbolic link or a file")
+            return
+        path = root / change.path
+        if not _holds(path, change.old_oid, change.new_oid):
+            left.add(change.path, "it was changed here")
+        elif change.new_oid is None:
+            _remove(root, path)
+        elif not _has(path, change.new_oid):
+            _parents_are_folders(root, change.path, create=True)
+            _replace(path, reader.blob(change.new_oid))
+    except OSError as error:
+        left.add(change.path, f"the system refused ({error.strerror})")
+
+
+def _parents_are_folders(root: Path, path: str, *, create: bool) -> bool:
+    """Whether every folder on the way is a real one; links are never followed."""
+    for parent in _parents(path):
+        try:
+            status = (root / parent).lstat()
+        except FileNotFoundError:
+            if not create:
+                return True
+            (root / parent).mkdir()
+            continue
+        if not stat.S_ISDIR(status.st_mode):
+            return False
+    return True
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes of a plain file, or None when nothing is there.
+
+    Raises:
+        FileExistsError: there is something else, or it is too large to be the store's.
+    """
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_OBJECT:
+        raise FileExistsError(0, "something else than the store's file is there")
+    return path.read_bytes()
+
+
+def _has(path: Path, oid: str) -> bool:
+    content = _content(path)
+    return content is not None and blob_id(content) == oid
+
+
+def _holds(path: Path, old: str | None, new: str | None) -> bool:
+    """Whether the file is as the old or the new commit has it.
+
+    A checkout may have given it CRLF line ends; that is no change of a person's.
+    """
+    content = _content(path)
+    if content is None:
+        return old is None or new is None
+    ids = {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
+    return bool(ids & {old, new})
+
+
+def _remove(root: Path, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    for parent in path.parents:
+        if parent == root:
+            return
+        try:
+            parent.rmdir()
+        except OSError:  # not empty: it stays, and so do those above it
+            return
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file beside its place and move it there, so that it is never half written."""
+    temporary = path.with_name(f".{path.name[:40]}.{uuid.uuid4().hex}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            if os.fstat(file.fileno()).st_size != len(data):
+                raise GitmemError(f"{path}: the disk took only a part of it; is it full?")
+            if os.name == "posix" and path.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(path.lstat().st_mode))
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

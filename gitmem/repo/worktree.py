@@ -1,0 +1,181 @@
+"""Keeping checked-out files in step with ``refs/heads/main``.
+
+A branch that moves under a checkout shows what came in as deleted, and the next
+``git commit -a`` would undo it. So before main moves, each work tree on it is noted with the
+commit that it is at; afterwards it is brought along and the note goes. What a crash leaves is
+the note, and the next command goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
+from gitmem.errors import Busy
+from gitmem.repo.checkout import WorkTree, advance, unfinished
+from gitmem.repo.discovery import linked_git_dir, read_pointer
+from gitmem.repo.lock import make_private
+from gitmem.repo.publish import MAIN, fsync_folder
+from gitmem.repo.refs import symbolic_target
+
+if TYPE_CHECKING:
+    from gitmem.repo.repository import Repo
+
+_NOTE = "worktree-at"
+_MAX_NOTE = 1024 * 1024
+_MAIN_TREE = "."
+
+_UNDER_WAY = {
+    "rebase-merge": "a rebase is under way there",
+    "rebase-apply": "a rebase is under way there",
+    "MERGE_HEAD": "a merge is under way there",
+    "CHERRY_PICK_HEAD": "a cherry-pick is under way there",
+    "REVERT_HEAD": "a revert is under way there",
+    "BISECT_LOG": "a bisect is under way there",
+    "index.lock": "git is at work there (index.lock)",
+}
+
+
+def work_trees(repo: Repo, *, unborn: bool = False) -> list[WorkTree]:
+    """The work trees whose HEAD is ``refs/heads/main``, the main one first.
+
+    ``unborn`` says that main has, or just had, no commit: then no index is expected. A linked
+    one counts only if it points back here: a store that names somebody else's folder as its
+    work tree must not get to write there.
+    """
+    found = [*_main_tree(repo, unborn)]
+    try:
+        linked = sorted((repo.git_dir / "worktrees").iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        linked = []
+    for git_dir in linked:
+        pointer = read_pointer(git_dir / "gitdir")
+        dot_git = (git_dir / pointer) if pointer else None
+        if dot_git and dot_git.name == ".git" and linked_git_dir(dot_git) == git_dir.resolve():
+            found.append(WorkTree(f"worktrees/{git_dir.name}", dot_git.parent, git_dir))
+    return [tree for tree in found if symbolic_target(tree.git_dir) == MAIN]
+
+
+def _main_tree(repo: Repo, unborn: bool) -> Iterable[WorkTree]:
+    root = repo.root if repo.work_git_dir == repo.git_dir else None
+    if root is None and repo.git_dir.name == ".git":
+        root = repo.git_dir.parent  # opened through a linked work tree, or by its git directory
+    # Nothing is checked out where there is no index: a bare repository, or clone --no-checkout.
+    expected = unborn and repo.root is not None
+    if root is not None and (expected or (repo.git_dir / "index").exists()):
+        yield WorkTree(_MAIN_TREE, root, repo.git_dir)
+
+
+def note_worktree(repo: Repo, old: str | None) -> None:
+    """Write down, durably, that the work trees on main are at ``old`` (None: nothing yet).
+
+    To be called under the lock, before main moves. A work tree that an earlier move left
+    behind keeps its older note.
+    """
+    noted, _ = _read(repo)
+    fresh = {tree.key: old or ZERO for tree in work_trees(repo, unborn=old is None)}
+    if fresh:
+        _write(repo, fresh | noted)
+
+
+def bring_along(repo: Repo, old: str | None, new: str) -> list[str]:
+    """Bring every work tree on main from commit ``old`` (None: nothing) to ``new``.
+
+    Returns sentences about what was left as it is, and why.
+    """
+    with repo.lock():
+        noted, sentences = _read(repo)
+        fresh = {tree.key: old or ZERO for tree in work_trees(repo, unborn=old is None)}
+        return sentences + _advance(repo, fresh | noted, new)
+
+
+def finish_worktree(repo: Repo) -> list[str]:
+    """Go on where a program that died, or a rebase that is over now, stood in the way.
+
+    Costs one look at a file where there is nothing to finish. Does nothing in a store that
+    cannot be written, or while another writer is at work.
+    """
+    note = repo.private / _NOTE
+    if not note.exists() or not os.access(repo.private, os.W_OK):
+        return []
+    try:
+        with repo.lock(timeout=0):
+            noted, sentences = _read(repo)
+            new = repo.read_ref(MAIN)
+            if new is not None:
+                return sentences + _advance(repo, noted, new)
+            note.unlink(missing_ok=True)
+            return sentences
+    except Busy:  # whoever holds the lock finishes it, or the next command does
+        return []
+
+
+def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
+    sentences: list[str] = []
+    pending: dict[str, str] = {}
+    for tree in work_trees(repo, unborn=ZERO in noted.values()):
+        old = noted.get(tree.key)
+        if old is None or old == new:
+            continue
+        old_tree, new_tree = _tree(repo, old), _tree(repo, new)
+        if old_tree is None or new_tree is None:
+            sentences.append(f"{tree.path}: commit {old} is gone; compare with: git status")
+            continue
+        reason = _standing_in_the_way(tree)
+        if reason:
+            said, done = [unfinished(tree, reason)], False
+        else:
+            said, done = advance(repo.runner, repo.reader, tree, old_tree, new_tree)
+        sentences += said
+        if not done:
+            pending[tree.key] = old
+    _write(repo, pending)
+    return sentences
+
+
+def _tree(repo: Repo, commit: str) -> str | None:
+    return EMPTY_TREE if commit == ZERO else repo.reader.resolve(f"{commit}^{{tree}}")
+
+
+def _standing_in_the_way(tree: WorkTree) -> str | None:
+    return next((why for name, why in _UNDER_WAY.items() if (tree.git_dir / name).exists()), None)
+
+
+# --- the note ------------------------------------------------------------------------------
+
+
+def _read(repo: Repo) -> tuple[dict[str, str], list[str]]:
+    """What is noted (work tree -> commit), and a sentence if the note cannot be read."""
+    path = repo.private / _NOTE
+    try:
+        with path.open("rb") as file:
+            noted = json.loads(file.read(_MAX_NOTE))
+    except FileNotFoundError:
+        return {}, []
+    except ValueError:
+        noted = None
+    if not isinstance(noted, dict) or not all(
+        isinstance(oid, str) and is_oid(oid) for oid in noted.values()
+    ):
+        path.unlink(missing_ok=True)
+        return {}, [f"Dropped {path}, which was damaged; compare your files with: git status"]
+    return noted, []
+
+
+def _write(repo: Repo, noted: dict[str, str]) -> None:
+    path: Path = repo.private / _NOTE
+    if not noted:
+        path.unlink(missing_ok=True)
+        return
+    make_private(repo.private)
+    temporary = path.with_name(f"{_NOTE}.tmp")
+    with temporary.open("w", encoding="ascii") as file:
+        json.dump(noted, file, sort_keys=True)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    fsync_folder(repo.private)
