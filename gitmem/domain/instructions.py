@@ -43,8 +43,8 @@ _START = (
 _SENTENCE = r"[^.!?;。！？；]"
 _NOT = r"(?:do not|don't|never|must not|should not)"
 _READER = (
-    r"(?:ai|a\.i\.|llms?|(?:language )?models?|assistants?|(?:ai |coding )?agents?|chatbots?|"
-    r"reviewers?|reviewing \w+|claude|chatgpt|gpt)"
+    r"(?:ai|a\.i\.|llms?|(?:language )?models?|assistants?|"
+    r"(?:ai )?(?:coding )?agents?|(?:chat)?bots?|reviewers?|reviewing \w+|claude|chatgpt|gpt)"
 )
 _URL = r"(?:https?|ftp|wss?)://"
 _ADDRESS = (
@@ -58,11 +58,11 @@ _SECRETS = (
 _PRIVATE = (
     rf"(?:{_SECRETS}|conversations?|transcripts?|chat (?:history|logs?)|messages|user data|"
     r"(?:user |session )(?:inputs?|data|interaction data)|customer (?:data|list)|headers|payloads|"
-    r"search queries|source code|codebase|stack trace|access logs|application logs|"
-    r"production traffic|memor(?:y|ies))"
+    r"customer interactions|pii|search queries|query strings|prompts?|source code|codebase|"
+    r"stack trace|access logs|application logs|production traffic|memor(?:y|ies))"
 )
 _SEND = (
-    r"(?:send|post|forward|upload|transmit|exfiltrate|leak|e-?mail|mirror|sync|copy|relay|stream|"
+    r"(?:send|post|forward|upload|transmit|exfiltrate|leak|e-?mail|mirror|sync|copy|relay|stream|export|"
     r"synced|forwarded|sent|sends|submit|deliver)"
 )
 _ZH_SECRETS = (
@@ -98,6 +98,13 @@ _ROLE = (
     r"(?:developer|maintenance|debug|god|unrestricted|jailbreak|admin|dan)[- ]mode\b",
     r"\b(?:pretend|act as if) (?:that )?(?:you|there) (?:are|have|is|were)\b",
     r"\b(?:do not|don't|never) refuse\b",
+    r"\bact as an? (?:uncensored|unfiltered|unrestricted|evil|malicious)\b",
+    r"\b(?:as if you have|you have|with) no "
+    r"(?:content policy|filters?|restrictions|rules|limits)\b",
+    r"\byou are now [a-z]+ and\b|\byou have been (?:updated|reprogrammed|reconfigured)\b",
+    r"\byour (?:new |primary |real |true |core )*(?:directive|objective|mission|rules|purpose)s? "
+    r"(?:has|have|is|are|was|were|supersedes?)\b",
+    r"\bsupersedes? all (?:prior|previous|earlier|other)\b",
     r"\b(?:jailbreak|unrestricted mode|without (?:any )?(?:restrictions|safety checks)|"
     r"do anything now)\b",
     r"\b(?:safety|content|security) (?:guidelines?|polic(?:y|ies)|rules|checks) "
@@ -113,6 +120,9 @@ _PROMPT = (
     r"change|replace|update|modify)\w* (?:\w+ ){0,4}?"
     r"(?:system|hidden|initial|original|developer) (?:prompt|instructions?|message)\b",
     r"\byour (?:system |initial |hidden )?(?:prompt|instructions)\b",
+    r"\binstructions you (?:were|are|have been) given\b|\brepeat the (?:words|text) above\b",
+    r"\b(?:your|the) (?:entire |whole |full )?context window\b.{0,30}?"
+    r"\b(?:system|message|verbatim)",
     r"(?:输出|泄露|打印|显示|透露|告诉我|重复|复述|公开|修改|替换).{0,6}"
     r"(?:系统提示|提示词|系统指令|初始指令|隐藏指令)|你的(?:系统)?提示词",
 )
@@ -124,8 +134,7 @@ _APPROVAL = (
     r"-?approv(?:e|ed|ing)\b(?! (?:by|plugins?|images?|vendors?|list))",
     r"\b(?:this|the) (?:proposal|record|memory|change set) (?:is|was|has been|must|should|may|"
     r"can|needs?|does not|doesn't)\b",
-    r"\b(?:approve|accept) (?:items?|records?|proposals?|memor(?:y|ies)|this)\b"
-    r"(?<!must approve this)",
+    r"\b(?:approve|accept) (?:items?|records?|proposals?|memor(?:y|ies)|this)\b",
     r"\breviewers? ?[:,] |\b(?:dear|attention|hey|note to|to the) reviewers?\b|"
     r"\breviewers? (?:must|should|can|may|need) (?:\w+ ){0,2}?(?:approve|accept|ignore|skip)",
     r"\b(?:verdict|decision)[\"']?\s*[:=]\s*[\"']?(?:approve|accept|merge|pass)",
@@ -189,11 +198,13 @@ _COMMAND = (
     rf"{_URL}",
     rf"\b(?:fetch|download|check|query|poll)\b.{{0,60}}?{_URL}.{{0,80}}?"
     r"\b(?:and|then) (?:\w+ ){0,2}?(?:apply|run|execute|install|replace|load|follow|download)",
-    r"\b(?:download|fetch) and (?:run|execute|eval|install)\b",
+    r"\b(?:download|fetch)(?: it| them)? and (?:run|execute|eval|install|replace|apply)\b",
+    r"\bdecode (?:this|it|the|that)\b.{0,60}?\b(?:follow|obey|execute|run|do (?:exactly )?what)\b",
     r"\b(?:run|execute|eval) (?:the |this |these )?(?:following|attached|enclosed|above|below|"
     r"next) (?:shell |bash |sql )?(?:command|script|code|payload|instruction|step)s?\b",
     r"\bexecute (?:any|whatever|arbitrary) (?:\w+ ){0,2}?(?:code|commands?)\b",
     r"\b(?:run|execute) (?:the |this )?(?:shell |bash )?command\b ?[:\"']",
+    r"\b(?:call|invoke|use) (?:send|delete|http|exec|upload|shell|transfer)_\w+",
     r"\b(?:call|invoke|use) (?:the )?[\w-]+ tool (?:with|to (?:send|post|delete|run|fetch|"
     r"upload|write|read)|and)\b",
     r"执行(?:以下|下面|下列|如下|这条|这段|该|此|任意|任何)?(?:的)?(?:shell|系统)?"
@@ -204,7 +215,7 @@ _COMMAND = (
 )
 
 _SECRETS_OUT = (
-    rf"\b(?:send|post|forward|upload|transmit|exfiltrate|leak)\b.{{0,100}}?\bto\b.{{0,60}}?{_URL}",
+    rf"\b(?:send|post|forward|upload|transmit|exfiltrate|export|leak)\b.{{0,100}}?\bto\b.{{0,60}}?{_URL}",
     rf"\b{_SEND}\b.{{0,80}}?{_PRIVATE}.{{0,80}}?\b(?:to|at|via)\b.{{0,60}}?{_ADDRESS}",
     rf"\b{_PRIVATE}.{{0,60}}?\b{_SEND}\b.{{0,20}}?\bto\b.{{0,60}}?{_ADDRESS}",
     rf"\b(?:send|upload|forward|post|e-?mail|transmit|leak|reveal|dump|steal|harvest|collect)"
@@ -271,6 +282,10 @@ _FORBIDDEN = re.compile(
 )
 
 
+#: What _START may take along before the first word of the order.
+_BEFORE = " .:;!?,\"'(>-。"
+
+
 @cache
 def _compiled() -> tuple[tuple[str, tuple[re.Pattern[str], ...], bool], ...]:
     return tuple((what, tuple(map(re.compile, patterns)), no) for what, patterns, no in _RULES)
@@ -287,7 +302,7 @@ def find_instructions(text: str) -> tuple[Suspicion, ...]:
     found = []
     for what, patterns, may_be_forbidden in _compiled():
         places = [
-            offset + match.start()
+            offset + match.end() - len(match.group().lstrip(_BEFORE))
             for offset, piece in pieces
             for pattern in patterns
             for match in pattern.finditer(piece)
