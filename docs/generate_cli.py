@@ -1,66 +1,209 @@
-"""Write ``docs/cli.md`` out of what ``--help`` prints, or check that it is up to date.
+"""Write docs/cli.md from the commands' own ``--help``; ``--check``: only say whether it differs.
 
-``make docs`` writes it; a test runs this with ``--check``.
+``make docs`` runs it; a test runs it with ``--check``.
 """
 
 from __future__ import annotations
 
+import difflib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-import gitmem.cli
+# What is described is this checkout, whatever version is installed.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from gitmem.cli.root import COMMANDS, SECTIONS, gitmem
 
 PAGE = Path(__file__).with_name("cli.md")
-WIDTH = 88
+WIDTH = 80
+
+SHAPES = {
+    "`init`, `status`": (
+        "`{store, path, manifest_commit, records: {count, by_type}, proposals: {open, "
+        "waiting}, spool, strays: [..], problems: [{path, reason}], warnings: [..], next: "
+        "[..]}`"
+    ),
+    "`list`": (
+        "`[{name, type, description, blob, status?, valid_from?, valid_until?, change, "
+        "approved_at}]`"
+    ),
+    "`show`": (
+        "as in `list`, and `body`, `supersedes`, `evidence: [{id, session, message, class, "
+        "attested, at, quote}]`"
+    ),
+    "`log`": (
+        "`[{commit, kind, change, at, approved_by: [..], records: [{name, change}], "
+        "reason}]`, newest first"
+    ),
+    "`why`": (
+        "`{name, record, evidence, history: [{proposal, kind, change, proposed_by, session, "
+        "reviews: [{by, reviewer, verdict, at, findings, reason}], approved_by, approved_at, "
+        "merge}], contexts}`; `contexts` has the whole message around a quote, by evidence id"
+    ),
+    "`search`": ("`[{name, description, score}]`, the best first"),
+    "`proposals`": (
+        "`[{id, kind, state, records: [{name, change, type, description}], findings: "
+        "[{severity, record, line, text, code}], created_at, proposed_by, waits_for: [..]}]` "
+        "with state open, waiting, changes_requested, stale, inconclusive, merged or rejected"
+    ),
+    "`diff`": (
+        "as in `proposals`, and `change`, `diff: [{name, change, path, before, after, "
+        "quotes}]`, `retire_reasons`"
+    ),
+    "`extract`, `propose`, `remember`, `edit`, `forget`": (
+        "`{proposal, state, records, findings, dropped: [{name, reason}], counts, notes, "
+        "merge, session}`; `proposal` is null when there was nothing to propose"
+    ),
+    "`approve`, `reject`": (
+        '`[{proposal, state, commit, notes}]`, or `{proposal, state: "declined"}`, or '
+        '`{proposal, state: "failed", error}`'
+    ),
+    "`fsck`": ("`{ok, commits, problems: [{where, what, fix}]}`"),
+}
 
 INTRODUCTION = """\
-# Command line
+# The command line
 
-Made from `--help` by `make docs`: change the help texts, not this page.
+This page is made from the commands' own `--help` by `make docs`; change it there
+(`gitmem/cli/`) or in `docs/generate_cli.py`.
 
-| exit code | means |
+Every command takes `--store PATH`, `--json`, `-v` and `--debug`, before or after its name. The
+store is the one of `--store`, else of the variable `GITMEM_STORE`, else the `.memory` that is
+found in this folder or above it.
+
+## Exit codes
+
+| code | means |
 |---|---|
 | 0 | done |
-| 1 | refused, or failed for a reason that the message names |
-| 2 | the call itself is wrong |
-| 3 | a bug in gitmem; the message names a log to paste |
-| 4 | waiting for a person, or made on a base that has moved on |
+| 1 | refused or failed; the message says why and what to do next; also a person's "no" |
+| 2 | the call is wrong: an unknown command or option, a missing argument |
+| 3 | a bug in gitmem; the message names a log to paste into a report |
+| 4 | waiting: a person has to decide, or the proposal is stale because memory moved on |
 | 130 | interrupted |
+| 141 | whoever read the output stopped reading (`gitmem log \\| head`), as for other Unix tools |
+
+With several ids, `approve` and `reject` handle each by itself and end with the worst code, of
+which 4 is milder than 1.
+
+The log of a bug lies in `gitmem/` under `XDG_STATE_HOME` (else `~/.local/state`), or in the
+folder for temporary files. It holds versions, the traceback and the names of the options that
+were given, not their values.
+
+## Output
+
+On a terminal: tables with headings, and colour unless `NO_COLOR` is set or `TERM` is `dumb`.
+In a pipe: one line for each entry, fields separated by tabs, no headings, no colour; fields may
+be added at the end of a line.
+
+| command | fields in a pipe |
+|---|---|
+| `list` | name, type, description, time of approval |
+| `log` | commit, time, kind, change, records, who approved |
+| `search` | score, name, description |
+| `proposals` | id, kind, state, records, what it waits for |
+
+In records, `+name` is added, `~name` revised, `-name` retired. Whatever a record, a quote or a
+message says is shown and never obeyed: control characters, characters that reorder text and
+invisible ones are printed as `\\x1b` or `\\u{202e}`.
+
+Notes about what a command healed, left or skipped go to standard error, as `note: ...`; so do
+progress, on a terminal, and errors, as `error: ...` with `hint: ...`.
+
+Commands with which a person decides (`remember`, `edit`, `forget`, `approve`, `reject`) show
+what they will do and ask; anything but `y` or `yes` means no. Without a terminal they need
+`--yes`, which the store's policy can forbid; without it they end with 4.
+
+Completion of commands and options: `eval "$(_GITMEM_COMPLETE=bash_source gitmem)"`, or
+`zsh_source`, or for fish `_GITMEM_COMPLETE=fish_source gitmem | source`.
+
+## JSON
+
+`--json` prints one document on standard output, in UTF-8. After an error standard output is
+empty, and the last line of standard error is
+`{"error": {"message": "...", "hint": "...", "exit_code": 1}}`. A document comes with an exit code
+other than 0 where the outcome is the answer: problems that `fsck` found, a "no" on the terminal,
+a change that waits, and `approve` and `reject`, where each id has its own entry.
+Keys may be added; none is renamed or removed. `?` marks a key that may be absent.
+
+{shapes}
+
+### A change set
+
+What `gitmem propose FILE` reads; `-` is standard input. Messages are OpenAI chat messages, and
+`message` counts them from 0.
+
+```json
+{
+  "kind": "extract",
+  "messages": [{"role": "user", "content": "Always use tabs in this project."}],
+  "records": [
+    {
+      "name": "use-tabs",
+      "type": "feedback",
+      "description": "Use tabs for indentation",
+      "body": "Use tabs, not spaces.",
+      "evidence": [{"message": 0, "quote": "Always use tabs in this project."}]
+    }
+  ],
+  "retire": []
+}
+```
 """
 
 
-def main(arguments: list[str]) -> int:
-    page = INTRODUCTION + "".join(sections(root(), "gitmem", None))
-    if arguments != ["--check"]:
-        PAGE.write_text(page, encoding="utf-8", newline="\n")
+def help_of(command: click.Command, name: str, parent: click.Context | None = None) -> str:
+    """What ``--help`` prints on a terminal of a fixed width."""
+    with click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        help_option_names=["-h", "--help"],
+    ) as context:
+        return command.get_help(context).rstrip()
+
+
+def page() -> str:
+    """The whole page."""
+    shapes = [f"| {names} | {shape} |" for names, shape in SHAPES.items()]
+    table = "\n".join(["| command | document |", "|---|---|", *shapes])
+    pieces = [
+        INTRODUCTION.replace("{shapes}", table),
+        "## gitmem\n",
+        f"```text\n{help_of(gitmem, 'gitmem')}\n```\n",
+    ]
+    root = click.Context(gitmem, info_name="gitmem")
+    for title, commands in SECTIONS.items():
+        pieces.append(f"## {title}\n")
+        for name in commands:
+            command = gitmem.get_command(root, name)
+            if command is None:
+                raise SystemExit(f"{name} is listed and not there")
+            pieces.append(f"### gitmem {name}\n\n```text\n{help_of(command, name, root)}\n```\n")
+    assert len(COMMANDS) == sum(len(commands) for commands in SECTIONS.values())
+    return "\n".join(pieces)
+
+
+def main() -> int:
+    """Write the page, or compare it."""
+    wanted = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(wanted, encoding="utf-8", newline="\n")
         return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page:
-        return 0
-    print("docs/cli.md is not what --help prints. Run: make docs", file=sys.stderr)
-    return 1
-
-
-def root() -> click.Group:
-    """The group that ``gitmem`` runs."""
-    return next(value for value in vars(gitmem.cli).values() if isinstance(value, click.Group))
-
-
-def sections(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
-    """One section for the command and each visible one below it, in the order of ``--help``."""
-    context = click.Context(
-        command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH
+    there = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    difference = difflib.unified_diff(
+        there.splitlines(), wanted.splitlines(), "docs/cli.md", "what --help prints", lineterm=""
     )
-    lines = [line.rstrip() for line in command.get_help(context).splitlines()]
-    yield "\n".join(["", f"## {context.command_path}", "", "```text", *lines, "```", ""])
-    if isinstance(command, click.Group):
-        for child in command.list_commands(context):
-            found = command.get_command(context, child)
-            if found is not None and not found.hidden:
-                yield from sections(found, child, context)
+    sys.stderr.write("\n".join(difference))
+    if there != wanted:
+        sys.stderr.write("\nRun: make docs\n")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,0 +1,13 @@
+"""The command line. It parses, asks and prints; what is done is done by :mod:`gitmem.memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line on ``argv`` (default: ``sys.argv[1:]``) and return the exit code."""
+    from gitmem.cli.boundary import run
+    from gitmem.cli.root import gitmem
+
+    return run(gitmem, argv)

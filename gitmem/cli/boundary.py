@@ -1,0 +1,174 @@
+"""The one error boundary: whatever goes wrong becomes a message and an exit code.
+
+0 done; 1 refused or failed, with a reason; 2 the call is wrong; 3 a bug, with a log to paste;
+4 a person has to decide, or the base moved on; 130 interrupted; 141 nobody reads the output.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from gitmem.cli.output import Output, Styled, prepare_streams, without_credentials
+from gitmem.errors import GitmemError
+
+DONE, REFUSED, USAGE, BUG, WAITING, INTERRUPTED, NO_READER = 0, 1, 2, 3, 4, 130, 141
+
+_COMPLETE = "_GITMEM_COMPLETE"
+
+# What the machine refuses is no bug of ours; any other OSError that comes this far is one.
+_MACHINE = {
+    getattr(errno, name)
+    for name in (
+        "EACCES", "EDQUOT", "EFBIG", "EIO", "EMFILE", "ENAMETOOLONG", "ENFILE", "ENOMEM",
+        "ENOSPC", "EPERM", "EROFS", "ESTALE",
+    )
+    if hasattr(errno, name)
+}  # fmt: skip
+
+
+def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
+    """Run a click command and return its exit code; no exception leaves, except with --debug."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    options = args[: args.index("--")] if "--" in args else args
+    as_json, debug = "--json" in options, "--debug" in options
+    prepare_streams(as_json=as_json)
+    output = Output(as_json=as_json)
+    try:
+        if _COMPLETE in os.environ:
+            return _complete(command)
+        code = _invoke(command, args, output, debug=debug)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _abandon_stdout()
+        return NO_READER
+    except Exception as error:  # the boundary
+        if debug:
+            raise
+        log = _write_log(error, args)
+        report(
+            output,
+            f"a bug in gitmem: {type(error).__name__}",
+            f"Please report it and paste this file: {log}",
+            BUG,
+        )
+        return BUG
+
+
+def _complete(command: click.Command) -> int:
+    """Answer the shell's question how a word could go on."""
+    from click.shell_completion import shell_complete
+
+    return shell_complete(command, {}, "gitmem", _COMPLETE, os.environ[_COMPLETE])
+
+
+def _invoke(command: click.Command, args: list[str], output: Output, *, debug: bool) -> int:
+    try:
+        # Not command.main(): it would turn a closed pipe into exit code 1 by itself.
+        with command.make_context("gitmem", list(args)) as context:
+            result = command.invoke(context)
+        return result if isinstance(result, int) else DONE
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        return _usage(output, error)
+    except click.ClickException as error:
+        return report(output, error.format_message(), "", REFUSED)
+    except (click.Abort, KeyboardInterrupt):
+        return report(output, "interrupted", "", INTERRUPTED)
+    except GitmemError as error:
+        if debug:
+            raise
+        return report_error(output, error)
+    except OSError as error:
+        if debug or error.errno not in _MACHINE:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        return report(output, f"the system refused: {error.strerror}{where}", "", REFUSED)
+
+
+def report_error(output: Output, error: GitmemError) -> int:
+    """Print an expected error and return its exit code."""
+    return report(output, error.message, error.hint, error.exit_code)
+
+
+def error_json(message: str, hint: str, code: int) -> dict[str, object]:
+    """The JSON shape of an error."""
+    message, hint = without_credentials(message), without_credentials(hint)
+    return {"error": {"message": message, "hint": hint, "exit_code": code}}
+
+
+def report(output: Output, message: str, hint: str, code: int) -> int:
+    """Print what went wrong and what to do next, on standard error; return ``code``."""
+    if output.as_json:
+        output.err.json(error_json(message, hint, code), indent=None)
+        return code
+    first, *rest = without_credentials(message).split("\n")
+    output.err.line(Styled("error: ", "bad"), first)
+    for line in rest:
+        output.err.line(line, indent=7)
+    for line in without_credentials(hint).split("\n") if hint else []:
+        output.err.line(Styled("hint: ", "warn"), line)
+    return code
+
+
+def _usage(output: Output, error: click.UsageError) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        output.err.block(error.format_message())
+        return USAGE
+    path = error.ctx.command_path if error.ctx else "gitmem"
+    return report(output, error.format_message(), f"See: {path} --help", USAGE)
+
+
+def _abandon_stdout() -> None:
+    """Keep the interpreter from complaining about the closed pipe when it ends."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _write_log(error: Exception, args: Sequence[str]) -> Path:
+    """Write everything that a report of the bug needs; the user's own words are left out."""
+    from platform import platform, python_version
+
+    from gitmem import __version__
+
+    shown = [arg if arg.startswith("-") and "=" not in arg else _masked(arg) for arg in args]
+    text = "\n".join(
+        [
+            f"gitmem {__version__}",
+            f"Python {python_version()} on {platform()}",
+            f"arguments: {' '.join(shown)}",
+            "",
+            "".join(traceback.format_exception(error)),
+        ]
+    )
+    return _store_log(without_credentials(text).encode("utf-8", "backslashreplace"))
+
+
+def _masked(arg: str) -> str:
+    """A command's name as it is; of any other argument only its length (it may be private)."""
+    from gitmem.cli.root import COMMANDS
+
+    return arg if arg in COMMANDS else f"<{len(arg)} characters>"
+
+
+def _store_log(data: bytes) -> Path:
+    state = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
+    folder = base / "gitmem"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix="bug-", suffix=".log", dir=folder)
+    except OSError:
+        descriptor, name = tempfile.mkstemp(prefix="gitmem-bug-", suffix=".log")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    return Path(name)

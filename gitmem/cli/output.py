@@ -1,0 +1,172 @@
+"""What reaches the terminal: escaped text, tables, colour, JSON.
+
+Nothing in this package prints in any other way. A piece of text is escaped here, after it left
+the caller and before colour is added, so that no command can forget it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TextIO
+
+import click
+
+from gitmem.domain.text import escape_terminal
+
+STYLES: dict[str, dict[str, Any]] = {
+    "": {},
+    "added": {"fg": "green"},
+    "bad": {"fg": "red", "bold": True},
+    "bold": {"bold": True},
+    "dim": {"dim": True},
+    "good": {"fg": "green"},
+    "name": {"fg": "cyan"},
+    "removed": {"fg": "red"},
+    "warn": {"fg": "yellow"},
+}
+
+_CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
+
+
+class Styled(NamedTuple):
+    """A piece of text with one of :data:`STYLES`."""
+
+    text: str
+    style: str
+
+
+Piece = str | Styled
+
+
+def without_credentials(text: str) -> str:
+    """``text`` with the user name and password of every address cut out."""
+    return _CREDENTIALS.sub(r"\1", text)
+
+
+def json_text(document: Any, *, indent: int | None = 2) -> str:
+    """``document`` as JSON that a terminal shows and does not obey.
+
+    Text stays readable (Chinese is not escaped); control, invisible and reordering characters
+    become JSON escapes, which any reader turns back into the same characters.
+    """
+    text = json.dumps(document, ensure_ascii=False, indent=indent)
+    unsafe = {c for c in set(text) if c > "~" and escape_terminal(c, multiline=True) != c}
+    return text.translate({ord(c): json.dumps(c)[1:-1] for c in unsafe})
+
+
+class Stream:
+    """Standard output or standard error, as a terminal or as a pipe."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        self._file = file
+        self.terminal = file is not None and file.isatty()
+        self.dumb = os.environ.get("TERM", "") in ("", "dumb") and os.name != "nt"
+        self.colour = self.terminal and not self.dumb and not os.environ.get("NO_COLOR")
+
+    def line(self, *pieces: Piece, indent: int = 0) -> None:
+        """Print one line; a line break inside a piece is shown escaped."""
+        self._write(" " * indent + "".join(map(self._rendered, pieces)))
+
+    def block(self, text: str, *, indent: int = 0, style: str = "") -> None:
+        """Print text of several lines."""
+        for line in text.rstrip("\n").split("\n"):
+            self._write(" " * indent + self._shown(line, style, multiline=True))
+
+    def table(self, headings: Sequence[str], rows: Iterable[Sequence[Piece]]) -> None:
+        """Print a table: aligned with headings on a terminal, else lines of fields between tabs."""
+        if self.terminal:
+            self._rich_table(headings, rows)
+            return
+        lines = ["\t".join(self._rendered(cell) for cell in row) for row in rows]
+        if lines:
+            self._write("\n".join(lines))
+
+    def json(self, document: Any, *, indent: int | None = 2) -> None:
+        """Print one JSON document; ``indent=None``: on one line."""
+        self._write(json_text(document, indent=indent))
+
+    def prompt(self, question: str) -> None:
+        """Print a question and stay on its line."""
+        self._write(self._rendered(Styled(question, "bold")) + " ", newline=False)
+
+    def _rendered(self, piece: Piece) -> str:
+        if isinstance(piece, Styled):
+            return self._shown(piece.text, piece.style)
+        return self._shown(piece, "")
+
+    def _shown(self, text: str, style: str, *, multiline: bool = False) -> str:
+        safe = escape_terminal(text, multiline=multiline)
+        return click.style(safe, **STYLES[style]) if self.colour and style else safe
+
+    def _write(self, text: str, *, newline: bool = True) -> None:
+        click.echo(text, file=self._file, nl=newline, color=self.colour)
+
+    def _rich_table(self, headings: Sequence[str], rows: Iterable[Sequence[Piece]]) -> None:
+        # rich takes longer to import than everything else together; a pipe never pays for it.
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
+        for heading in headings:
+            table.add_column(heading, overflow="fold")
+        for row in rows:
+            cells = [cell if isinstance(cell, Styled) else Styled(cell, "") for cell in row]
+            # Text, not str: in a str, rich would take square brackets for markup.
+            table.add_row(*(Text(escape_terminal(c.text), style=_rich_style(c)) for c in cells))
+        console = Console(
+            file=self._file,
+            color_system="standard" if self.colour else None,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        console.print(table)
+
+
+def _rich_style(cell: Styled) -> str:
+    style = STYLES[cell.style]
+    words = [word for word in ("bold", "dim") if style.get(word)]
+    return " ".join([*words, *([style["fg"]] if "fg" in style else [])])
+
+
+class Output:
+    """The two streams of one call. ``as_json``: standard output gets one JSON document."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.as_json = as_json
+        self.out = Stream(sys.stdout)
+        self.err = Stream(sys.stderr)
+        self._told: set[str] = set()
+
+    @property
+    def shown(self) -> Stream:
+        """Where a person reads before answering: never into a pipe, nor beside JSON."""
+        return self.err if self.as_json or not self.out.terminal else self.out
+
+    def note(self, sentence: str) -> None:
+        """Tell a person something on standard error, once."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            self.err.line(Styled("note: ", "warn"), without_credentials(sentence))
+
+    def notes(self, sentences: Iterable[str]) -> None:
+        """Tell several things."""
+        for sentence in sentences:
+            self.note(sentence)
+
+
+def prepare_streams(*, as_json: bool) -> None:
+    """Make sure that no text fails to be printed: JSON is UTF-8, the rest falls back to escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            if as_json:
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+            else:
+                stream.reconfigure(errors="backslashreplace")
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")

@@ -1,0 +1,70 @@
+"""Proposals out of conversations and change sets: extract, propose."""
+
+from __future__ import annotations
+
+import click
+
+from gitmem.cli.call import Call, command
+from gitmem.cli.incoming import read_change_set
+from gitmem.cli.output import Stream
+from gitmem.cli.progress import shown_progress
+from gitmem.cli.showing import show_result
+from gitmem.results import ProposalResult
+
+
+@command("extract", example="gitmem extract conversation.json")
+@click.argument("transcript")
+@click.option("--format", metavar="NAME", help="The transcript's format (default: recognised).")
+def extract(call: Call, transcript: str, format: str | None) -> None:
+    """Propose what a conversation says that is worth keeping.
+
+    TRANSCRIPT is a JSON array or JSON Lines of chat messages. The same conversation again, or
+    one that has grown, yields only what is new.
+    """
+    with call.opened() as store, shown_progress(call.output) as progress:
+        result = store.extract(transcript, format=format, progress=progress)
+    if call.json:
+        call.output.out.json(result.to_json())
+        return
+    _show_counts(call.output.out, transcript, result)
+    _show_proposed(call, result)
+
+
+@command("propose", example="gitmem propose changes.json")
+@click.argument("file")
+def propose(call: Call, file: str) -> None:
+    """Propose a change set written as JSON.
+
+    FILE is a JSON object with kind, session or messages, records and retire; - reads standard
+    input.
+    """
+    change_set = read_change_set(file)
+    with call.opened() as store:
+        result = store.propose(change_set)
+    if call.json:
+        call.output.out.json(result.to_json())
+        return
+    _show_proposed(call, result)
+
+
+def _show_counts(out: Stream, transcript: str, result: ProposalResult) -> None:
+    """What became of every part of the conversation; the lines add up to the first."""
+    total = sum(result.counts.values())
+    session = f", session {result.session}" if result.session else ""
+    out.line(f"{transcript}: {total} {'part' if total == 1 else 'parts'}{session}")
+    width = len(str(total))
+    for reason, count in result.counts.items():
+        out.line(f"{count:>{width}}  {reason}", indent=2)
+
+
+def _show_proposed(call: Call, result: ProposalResult) -> None:
+    out = call.output.out
+    show_result(call.output, result)
+    if result.proposal is None:
+        why = "nothing that is worth keeping was found in it"
+        out.line(f"Nothing was proposed: {'see the reasons above' if result.dropped else why}.")
+        return
+    out.line("next:")
+    out.line(f"gitmem diff {result.proposal}", indent=2)
+    if result.state != "merged":
+        out.line(f"gitmem approve {result.proposal}", indent=2)

@@ -1,0 +1,151 @@
+"""The review queue: proposals, diff, approve, reject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.cli.boundary import DONE, REFUSED, USAGE, WAITING, error_json, report_error
+from gitmem.cli.call import Call, command, person_option, yes_option
+from gitmem.cli.output import Styled
+from gitmem.cli.prompting import ask, require_person
+from gitmem.cli.showing import effects, show_diff, state
+from gitmem.errors import GitmemError
+from gitmem.results import MergeResult, ProposalDiff
+
+if TYPE_CHECKING:
+    from gitmem.memory import MemoryStore
+
+# Of several ids, the exit code is the worst.
+_GRAVITY = [DONE, WAITING, REFUSED, USAGE]
+
+
+@command("proposals", example="gitmem proposals")
+def proposals(call: Call) -> None:
+    """List the proposals that are open."""
+    with call.opened() as store:
+        found = store.proposals()
+    out = call.output.out
+    if call.json:
+        out.json([proposal.to_json() for proposal in found])
+        return
+    if not found and out.terminal:
+        out.line("No proposal is open.")
+        return
+    out.table(
+        ["id", "kind", "state", "records", "waits for"],
+        [
+            [
+                Styled(proposal.id, "name"),
+                proposal.kind,
+                state(proposal.state),
+                effects(proposal.records),
+                "; ".join(proposal.waits_for),
+            ]
+            for proposal in found
+        ],
+    )
+
+
+@command("diff", example="gitmem diff extract-20261130-7f3a2c")
+@click.argument("proposal", metavar="ID")
+def diff(call: Call, proposal: str) -> None:
+    """Show what a proposal changes, with its quotes.
+
+    ID may be the beginning of an id, as long as only one begins with it.
+    """
+    with call.opened() as store:
+        found = store.diff(proposal)
+        path = store.path
+    if call.json:
+        call.output.out.json(found.to_json())
+        return
+    show_diff(call.output.out, found, store=path)
+
+
+@command("approve", example="gitmem approve extract-20261130-7f3a2c")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@person_option
+@yes_option
+def approve(call: Call, ids: tuple[str, ...], person: str | None, yes: bool) -> int:
+    """Approve proposals and merge them.
+
+    Each is shown and asked about. What is merged is exactly what was shown: the approval fails
+    when the proposal has changed in the meantime.
+    """
+
+    def act(store: MemoryStore, shown: ProposalDiff) -> MergeResult:
+        return store.approve(shown.summary.id, person=person, expected_change=shown.change)
+
+    return _each(call, ids, yes, "Approve and merge", act)
+
+
+@command("reject", example='gitmem reject extract-20261130-7f3a2c --reason "only for this task"')
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--reason", metavar="TEXT", required=True, help="Why; it is kept in the ledger.")
+@person_option
+@yes_option
+def reject(call: Call, ids: tuple[str, ...], reason: str, person: str | None, yes: bool) -> int:
+    """Reject proposals, so that they do not come back."""
+
+    def act(store: MemoryStore, shown: ProposalDiff) -> MergeResult:
+        return store.reject(shown.summary.id, reason=reason, person=person)
+
+    return _each(call, ids, yes, "Reject", act)
+
+
+def _each(
+    call: Call,
+    ids: Sequence[str],
+    yes: bool,
+    verb: str,
+    act: Callable[[MemoryStore, ProposalDiff], MergeResult],
+) -> int:
+    """Decide about each proposal by itself; one that fails does not stop the next."""
+    codes, documents = [DONE], []
+    with call.opened() as store:
+        require_person(store, yes=yes)
+        for given in dict.fromkeys(ids):
+            try:
+                code, document = _decide(call, store, given, yes, verb, act)
+            except GitmemError as error:
+                if call.debug:
+                    raise
+                code = error.exit_code
+                document = {
+                    "proposal": given,
+                    "state": "failed",
+                    **error_json(error.message, error.hint, code),
+                }
+                if not call.json:
+                    report_error(call.output, error)
+            codes.append(code)
+            documents.append(document)
+    if call.json:
+        call.output.out.json(documents)
+    return max(codes, key=_GRAVITY.index)
+
+
+def _decide(
+    call: Call,
+    store: MemoryStore,
+    given: str,
+    yes: bool,
+    verb: str,
+    act: Callable[[MemoryStore, ProposalDiff], MergeResult],
+) -> tuple[int, dict[str, Any]]:
+    shown = store.diff(given)
+    name = shown.summary.id
+    if not yes or not call.json:
+        show_diff(call.output.shown if not yes else call.output.out, shown, store=store.path)
+    if not yes and not ask(call.output, f"{verb} {name}?"):
+        call.output.shown.line(f"{name}: nothing was done")
+        return REFUSED, {"proposal": name, "state": "declined"}
+    done = act(store, shown)
+    if not call.json:
+        call.output.out.line(Styled(done.proposal, "bold"), ": ", state(done.state))
+        call.output.out.line(Styled(f"commit {done.commit}", "dim"), indent=2)
+    call.output.notes(done.notes)
+    return DONE, done.to_json()

@@ -1,0 +1,207 @@
+"""Commands that only look: status, list, show, log, why, search."""
+
+from __future__ import annotations
+
+import click
+
+from gitmem.cli.call import Call, command, naming_records
+from gitmem.cli.output import Piece, Stream, Styled
+from gitmem.cli.showing import SIGNS, show_findings, show_quotes
+from gitmem.results import HistoryEntry, RecordDetail, Status, Why
+
+
+@command("status", example="gitmem status")
+def status(call: Call) -> None:
+    """Show the store's state and what to do next."""
+    with call.opened() as store:
+        found = store.status()
+    if call.json:
+        call.output.out.json(found.to_json())
+        return
+    _show_status(call.output.out, found)
+
+
+def _show_status(out: Stream, found: Status) -> None:
+    types = ", ".join(f"{count} {name}" for name, count in sorted(found.by_type.items()) if count)
+    rows: list[tuple[Piece, Piece]] = [
+        ("store", found.path),
+        ("accepted", found.manifest_commit),
+        ("records", f"{found.count}" + (f" ({types})" if types else "")),
+        ("proposals", f"{found.open_proposals} open, {found.waiting} waiting for a person"),
+        ("queued turns", f"{found.spool}"),
+    ]
+    rows += [("stray commit", Styled(stray, "warn")) for stray in found.strays]
+    for label, value in rows:
+        text = label.text if isinstance(label, Styled) else label
+        out.line(Styled(f"{text:<14}", "dim"), value)
+    for problem in found.problems:
+        out.line(Styled("problem: ", "bad"), f"{problem.path}: {problem.reason}")
+    for warning in found.warnings:
+        out.line(Styled("warning: ", "warn"), warning)
+    if found.next:
+        out.line("next:")
+    for step in found.next:
+        out.line(step, indent=2)
+
+
+@command("list", example="gitmem list --type user")
+@click.option("--type", metavar="TYPE", help="Only user, feedback, project or reference.")
+def list_records(call: Call, type: str | None) -> None:
+    """List what is remembered."""
+    with call.opened() as store:
+        records = store.list(type=type)
+    if call.json:
+        call.output.out.json([record.to_json() for record in records])
+        return
+    if not records and call.output.out.terminal:
+        call.output.out.line(f"No record of type {type}." if type else "Nothing is remembered yet.")
+        return
+    call.output.out.table(
+        ["name", "type", "description", "approved"],
+        [
+            [
+                Styled(record.name, "name"),
+                record.type,
+                record.description + (f" [{record.status}]" if record.status else ""),
+                Styled(record.approved_at, "dim"),
+            ]
+            for record in records
+        ],
+    )
+
+
+@command("show", example="gitmem show user-prefers-tabs")
+@click.argument("name")
+def show(call: Call, name: str) -> None:
+    """Show one record with its quotes."""
+    with call.opened() as store, naming_records(store, name):
+        record = store.show(name)
+    if call.json:
+        call.output.out.json(record.to_json())
+        return
+    _show_record(call.output.out, record)
+    if record.evidence:
+        call.output.out.line()
+        show_quotes(call.output.out, record.evidence)
+
+
+def _show_record(out: Stream, record: RecordDetail) -> None:
+    summary = record.summary
+    out.line(Styled(summary.name, "bold"), f"  {summary.type}")
+    out.line(summary.description)
+    facts = {
+        "status": summary.status,
+        "valid from": summary.valid_from,
+        "valid until": summary.valid_until,
+        "supersedes": ", ".join(record.supersedes),
+    }
+    for label, value in facts.items():
+        if value:
+            out.line(f"{label}: {value}")
+    out.line()
+    out.block(record.body)
+    out.line()
+    out.line(Styled(f"approved {summary.approved_at} in {summary.change}", "dim"))
+
+
+@command("log", example="gitmem log user-prefers-tabs")
+@click.argument("name", required=False)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many, newest first.")
+def log(call: Call, name: str | None, limit: int | None) -> None:
+    """Show the ledger: every merge and decision, newest first.
+
+    With NAME: what happened to that record.
+    """
+    with call.opened() as store, naming_records(store, name or ""):
+        entries = store.log(name, limit=limit)
+    if call.json:
+        call.output.out.json([entry.to_json() for entry in entries])
+        return
+    short = 12 if call.output.out.terminal else None
+    call.output.out.table(
+        ["commit", "when", "what", "change", "records", "approved by"],
+        [
+            [
+                Styled(entry.commit[:short], "dim"),
+                entry.at,
+                Styled(entry.kind, "bad" if entry.kind == "stray" else ""),
+                entry.change + (f": {entry.reason}" if entry.reason else ""),
+                " ".join(f"{SIGNS.get(change, '?')}{record}" for record, change in entry.records),
+                ", ".join(entry.approved_by),
+            ]
+            for entry in entries
+        ],
+    )
+
+
+@command("why", example="gitmem why user-prefers-tabs")
+@click.argument("name")
+def why(call: Call, name: str) -> None:
+    """Explain why a record is believed.
+
+    Its quotes in their messages, who proposed it, every review, who approved it, and when.
+    """
+    with call.opened() as store, naming_records(store, name):
+        found = store.why(name)
+    if call.json:
+        call.output.out.json(found.to_json())
+        return
+    _show_why(call.output.out, found)
+
+
+def _show_why(out: Stream, found: Why) -> None:
+    _show_record(out, found.record)
+    out.line()
+    out.line(Styled("Because of", "bold"))
+    for quote in found.record.evidence:
+        show_quotes(out, [quote])
+        context = found.contexts.get(quote.id)
+        if context is None:
+            out.line(Styled("the session is not on this machine", "dim"), indent=4)
+        elif context.strip() != quote.quote.strip():
+            out.line(Styled("the whole message:", "dim"), indent=4)
+            out.block(context, indent=6)
+    out.line()
+    out.line(Styled("History", "bold"))
+    for entry in found.history:
+        _show_history(out, entry)
+
+
+def _show_history(out: Stream, entry: HistoryEntry) -> None:
+    out.line(Styled(entry.proposal, "name"), f"  {entry.change}, {entry.kind}", indent=2)
+    out.line(f"proposed by {entry.proposed_by}", indent=4)
+    if entry.session:
+        out.line(f"session     {entry.session}", indent=4)
+    for review in entry.reviews:
+        by = review.by if review.by == review.reviewer else f"{review.by} ({review.reviewer})"
+        reason = f": {review.reason}" if review.reason else ""
+        out.line(f"review      {by}: {review.verdict}{reason}  {review.at}", indent=4)
+        show_findings(out, review.findings, indent=6)
+    out.line(f"approved by {', '.join(entry.approved_by)}  {entry.approved_at}", indent=4)
+    out.line(f"merge       {entry.merge}", indent=4)
+
+
+@command("search", example='gitmem search "which indentation"')
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="At most so many.",
+)
+def search(call: Call, query: tuple[str, ...], limit: int) -> None:
+    """Find the records that match a question best."""
+    with call.opened() as store:
+        hits = store.search(" ".join(query), limit=limit)
+    if call.json:
+        call.output.out.json([hit.to_json() for hit in hits])
+        return
+    if not hits and call.output.out.terminal:
+        call.output.out.line("Nothing that is remembered matches.")
+        return
+    call.output.out.table(
+        ["score", "name", "description"],
+        [[f"{hit.score:.2f}", Styled(hit.name, "name"), hit.description] for hit in hits],
+    )

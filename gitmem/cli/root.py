@@ -1,0 +1,90 @@
+"""The ``gitmem`` group: which commands there are, and where each is loaded from when called."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+import click
+
+from gitmem import __version__
+from gitmem.cli.call import Call, common_options
+
+# Where each command is, and its one line of help, so that a call loads its own module only and
+# `gitmem --help` none. A test holds the lines equal to the commands' own.
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Look": {
+        "status": ("reading:status", "Show the store's state and what to do next."),
+        "list": ("reading:list_records", "List what is remembered."),
+        "show": ("reading:show", "Show one record with its quotes."),
+        "log": ("reading:log", "Show the ledger: every merge and decision, newest first."),
+        "why": ("reading:why", "Explain why a record is believed."),
+        "search": ("reading:search", "Find the records that match a question best."),
+    },
+    "Change, as a person": {
+        "init": ("changing:init", "Make a new store."),
+        "remember": ("changing:remember", "Remember something."),
+        "edit": ("changing:edit", "Change a record."),
+        "forget": ("changing:forget", "Retire a record, so that it does not come back by itself."),
+    },
+    "Propose": {
+        "extract": ("proposing:extract", "Propose what a conversation says that is worth keeping."),
+        "propose": ("proposing:propose", "Propose a change set written as JSON."),
+    },
+    "Review": {
+        "proposals": ("queue:proposals", "List the proposals that are open."),
+        "diff": ("queue:diff", "Show what a proposal changes, with its quotes."),
+        "approve": ("queue:approve", "Approve proposals and merge them."),
+        "reject": ("queue:reject", "Reject proposals, so that they do not come back."),
+    },
+    "Check": {
+        "fsck": ("checking:fsck", "Verify every commit of the ledger from its parents."),
+    },
+}
+COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(f"gitmem.cli.{module}"), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            close = difflib.get_close_matches(name, COMMANDS)
+            guess = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise click.UsageError(f"there is no command {name!r}.{guess}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    params=[*common_options()],
+    epilog="\b\nStart here:\n  gitmem init\n  gitmem extract conversation.json\n  gitmem proposals",
+)
+@click.version_option(__version__, prog_name="gitmem", message="%(prog)s %(version)s")
+@click.pass_context
+def gitmem(ctx: click.Context) -> None:
+    """Pull requests for an agent's memory.
+
+    What an agent remembers is a git repository. Every change is a proposal with verbatim quotes,
+    reviewed before it is merged.
+    """
+    ctx.ensure_object(Call)

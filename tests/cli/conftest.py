@@ -1,0 +1,91 @@
+"""The real command in a fresh process: in a pipe, and on a terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.cli.harness import PATIENCE, Done, RunCommand, RunOnTerminal, converse, environment
+
+
+@pytest.fixture
+def gitmem() -> RunCommand:
+    def run(
+        *args: str,
+        stdin: str | bytes = "",
+        env: Mapping[str, str] | None = None,
+        code: int | None = 0,
+        cwd: Path | None = None,
+    ) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "gitmem", *args],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            env=environment(env),
+            cwd=cwd,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+        if code is not None:
+            assert done.returncode == code, f"{args} ended with {done.returncode}:\n{out}\n{err}"
+        return Done(done.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
+def terminal() -> RunOnTerminal:
+    pty = pytest.importorskip("pty")
+
+    def run(
+        *args: str,
+        answers: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        python: Sequence[str] = ("-m", "gitmem"),
+    ) -> Done:
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, *python, *args],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment({"TERM": "xterm-256color", **(env or {})}),
+            start_new_session=True,
+        )
+        os.close(theirs)
+        try:
+            printed = converse(ours, list(answers))
+            return Done(process.wait(PATIENCE), printed.decode("utf-8"), "")
+        finally:
+            process.kill()
+            process.wait()
+            os.close(ours)
+
+    return run
+
+
+@pytest.fixture
+def store(gitmem: RunCommand, tmp_path: Path) -> Path:
+    """A new store in the test's folder, where the commands find it by themselves."""
+    gitmem("init")
+    return tmp_path / ".memory"
+
+
+@pytest.fixture
+def tabs(gitmem: RunCommand, store: Path) -> Path:
+    """A store with one record, use-tabs, that Ada made."""
+    gitmem(
+        "remember",
+        "Use tabs, not spaces, for indentation.",
+        "--name=use-tabs",
+        "--type=user",
+        "--description=User prefers tabs",
+        "--yes",
+    )
+    return store

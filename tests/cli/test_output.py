@@ -1,0 +1,159 @@
+"""What is printed: escaped, coloured only where it is wanted, JSON that is safe to show."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from gitmem.cli.output import Stream, Styled, json_text, without_credentials
+from gitmem.domain.text import illegal_characters
+from tests.cli.harness import RunOnTerminal
+
+HOSTILE = {
+    "clipboard": "\x1b]52;c;ZXZpbA==\x07",
+    "clear": "\x1b[2J\x1b[H",
+    "overwrite": "real\rfake",
+    "c1": "\x9b2J",
+    "bidi": "abc\u202edcba",
+    "invisible": "a\u200bb",
+    "delete": "x\x7f",
+    "line separator": "a\u2028b",
+}
+
+
+def printed(*pieces: str | Styled) -> str:
+    file = io.StringIO()
+    Stream(file).line(*pieces)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_line_shows_hostile_text_and_does_not_obey_it(text: str) -> None:
+    for shown in (printed(text), printed(Styled(text, "bad"))):
+        assert illegal_characters(shown.rstrip("\n"), allow_newlines=False) == []
+        assert "\\x" in shown or "\\u{" in shown
+
+
+def test_a_line_stays_one_line() -> None:
+    assert printed("first\nsecond\tthird") == "first\\x0asecond\\x09third\n"
+
+
+def test_chinese_and_emoji_are_printed_as_they_are() -> None:
+    assert printed("用户喜欢制表符 👩‍💻") == "用户喜欢制表符 👩‍💻\n"
+
+
+def test_a_block_keeps_its_lines_and_nothing_else() -> None:
+    file = io.StringIO()
+    Stream(file).block("one\n\ttwo\x1b[2J\n\n", indent=2)
+    assert file.getvalue() == "  one\n  \ttwo\\x1b[2J\n"
+
+
+def test_a_table_in_a_pipe_is_lines_of_fields_without_a_heading() -> None:
+    file = io.StringIO()
+    Stream(file).table(["name", "what"], [["a\tb", "[bold]x[/]"], [Styled("c", "good"), "中文"]])
+    assert file.getvalue() == "a\\x09b\t[bold]x[/]\nc\t中文\n"
+
+
+def test_an_empty_table_in_a_pipe_is_empty() -> None:
+    file = io.StringIO()
+    Stream(file).table(["name"], [])
+    assert file.getvalue() == ""
+
+
+@given(
+    st.recursive(
+        st.text() | st.none() | st.integers(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_json_reads_back_equal_and_holds_nothing_that_a_terminal_obeys(document: object) -> None:
+    text = json_text(document)
+    assert json.loads(text) == document
+    assert illegal_characters(text, allow_newlines=True) == []
+    text.encode("utf-8")
+
+
+def test_json_keeps_chinese_readable() -> None:
+    assert json_text({"a": "记住"}, indent=None) == '{"a": "记住"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see https://ada:pa55@example.org/x.git", "see https://example.org/x.git"),
+        ("ssh://git@example.org/x and http://t0ken@h/", "ssh://example.org/x and http://h/"),
+        ("mail ada@example.org, https://example.org/@ada", None),
+    ],
+)
+def test_credentials_are_cut_out_of_addresses(text: str, shown: str | None) -> None:
+    assert without_credentials(text) == (shown or text)
+
+
+SHOW = """
+import sys
+from gitmem.cli.output import Stream, Styled
+text = sys.argv[1].encode().decode("unicode_escape")
+stream = Stream(sys.stdout)
+stream.line(text)
+stream.line(Styled(text, "bad"))
+stream.block(text)
+stream.table(["name", "what"], [[Styled(text, "name"), text]])
+stream.json({"text": text})
+"""
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_terminal_gets_colour_from_us_and_nothing_from_the_text(
+    terminal: RunOnTerminal, text: str
+) -> None:
+    argument = text.encode("unicode_escape").decode()
+    done = terminal(argument, python=["-c", SHOW])
+    plain = terminal(argument, python=["-c", SHOW], env={"NO_COLOR": "1"})
+    assert done.code == plain.code == 0
+    assert "\x1b[31m" in done.out or "\x1b[31m\x1b[1m" in done.out
+    assert illegal_characters(plain.out.replace("\r\n", "\n"), allow_newlines=True) == []
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": ""}])
+def test_colour_can_be_had_without(terminal: RunOnTerminal, env: dict[str, str]) -> None:
+    assert "\x1b" not in terminal("x", python=["-c", SHOW], env=env).out
+
+
+def test_an_empty_no_color_means_nothing(terminal: RunOnTerminal) -> None:
+    assert "\x1b" in terminal("x", python=["-c", SHOW], env={"NO_COLOR": ""}).out
+
+
+TABLE = """
+import sys
+from gitmem.cli.output import Stream
+Stream(sys.stdout).table(
+    ["name", "what"],
+    [["abc", "[red]plain[/red] :smile:"], ["用户", "喜欢制表符"], ["ab", "x " * 60]],
+)
+"""
+
+
+@pytest.mark.parametrize("columns", [20, 40, 100])
+def test_a_table_fits_its_terminal_also_with_wide_characters(
+    terminal: RunOnTerminal, columns: int
+) -> None:
+    done = terminal(python=["-c", TABLE], env={"COLUMNS": str(columns), "NO_COLOR": "1"})
+    lines = done.out.split("\r\n")
+    assert max(map(cell_len, lines)) <= columns
+    assert "".join(done.out.split()).count("x") == 60
+
+
+def test_a_table_aligns_wide_characters_and_takes_no_markup(terminal: RunOnTerminal) -> None:
+    lines = terminal(python=["-c", TABLE], env={"NO_COLOR": "1"}).out.split("\r\n")
+    rows = {line.split()[0]: line for line in lines if line.strip()}
+    assert "[red]plain[/red] :smile:" in rows["abc"]
+    starts = {
+        cell_len(rows["abc"][: rows["abc"].index("[red]")]),
+        cell_len(rows["用户"][: rows["用户"].index("喜")]),
+        cell_len(rows["name"][: rows["name"].index("what")]),
+    }
+    assert len(starts) == 1
