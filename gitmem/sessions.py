@@ -1,0 +1,390 @@
+"""Canonical histories on disk: what was really said, as far as it was captured.
+
+One file a session, ``<id>.jsonl``, only ever appended to: a header, then one line a message
+(canonical JSON), and in between markers that say how far the session was consumed. Secrets
+are redacted here, once, before anything is written; a stored message never changes again.
+
+Every method that writes expects its caller to hold the store's lock. A line counts when its
+line feed is there: a torn last line is not read, and is cut off before the next is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitmem.domain.canonical import canonical_file, canonical_json, sha256_hex
+from gitmem.domain.session import Attested, Message, Part, Session, message_digest
+from gitmem.errors import InvalidInput, NotFound
+from gitmem.redaction import redact, redact_continuation
+from gitmem.transcripts.base import Conversation, RawMessage, Tally, part
+
+#: The version of the file format; a newer one is refused.
+VERSION = 1
+#: The format of a session whose one message is a person's own statement.
+STATEMENT = "statement"
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What a capture did.
+
+    ``session`` is the whole stored session and ``new_from`` the index of its first message
+    that was not stored before (their number where nothing is new). ``redactions`` counts what
+    was masked in the new messages, by kind. ``known`` says that the session was there before.
+    """
+
+    session: Session
+    new_from: int
+    redactions: dict[str, int]
+    known: bool
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A session file as it was read."""
+
+    header: dict[str, Any]
+    messages: tuple[Message, ...]
+    consumed: int
+
+
+class SessionFiles:
+    """The session files of one store. ``directory`` is made (mode 0700) when first needed."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def capture(
+        self,
+        conversation: Conversation,
+        *,
+        attested: Attested,
+        now: str,
+        source_id: str | None = None,
+    ) -> Captured:
+        """Store what is new of a conversation; ``now`` is UTC like 2026-11-30T16:20:11Z.
+
+        A conversation continues a stored session when that has the same format, attestation
+        and source id, and its messages are the first ones here (the longest such session); it
+        is an older copy when its messages are the first ones there. A weaker attestation
+        never extends a stronger session: what only a caller claims must not look announced.
+
+        Raises:
+            InvalidInput: a session file that has to be compared is damaged.
+        """
+        messages, kinds = _canonical(conversation.messages)
+        source = _source_hash(source_id or conversation.source_id)
+        header = {"attested": attested, "format": conversation.format, "source": source}
+        found = self._same_session(messages, header) if messages else None
+        if found is None:
+            session = self._create(header, messages, now)
+            return Captured(session, 0, _counted(kinds), known=False)
+        new = messages[len(found.messages) :]
+        session_id = str(found.header["session"])
+        if new:
+            self._append(session_id, b"".join(canonical_file(m.to_json()) for m in new))
+        everything = found.messages + new
+        start = len(found.messages)
+        return Captured(
+            _session(found.header, everything), start, _counted(kinds[start:]), known=True
+        )
+
+    def capture_statement(
+        self, text: str, *, attested: Attested, now: str, speaker: str
+    ) -> Session:
+        """Store a session of its own whose one message is a person's text.
+
+        ``speaker`` says who spoke, for the header. Secrets are redacted here too.
+
+        Raises:
+            InvalidInput: there is nothing in the text.
+        """
+        clean = Tally().clean(text)
+        if not clean.strip():
+            raise InvalidInput("there is no text", hint="Say what to remember.")
+        raw = RawMessage("user", (part("text", "human", clean),), now)
+        messages, _ = _canonical((raw,))
+        header = {
+            "attested": attested,
+            "format": STATEMENT,
+            "source": None,
+            "speaker": redact(Tally().clean(speaker)).text,
+        }
+        return self._create(header, messages, now)
+
+    def load(self, session_id: str) -> Session | None:
+        """Return a stored session, or None where there is none with this id.
+
+        Raises:
+            InvalidInput: its file is damaged or of a newer version.
+        """
+        stored = self._read(session_id)
+        return None if stored is None else _session(stored.header, stored.messages)
+
+    def consumed(self, session_id: str) -> int:
+        """Return how many messages, from the first, have been turned into proposals.
+
+        Raises:
+            NotFound: there is no such session.
+            InvalidInput: its file is damaged or of a newer version.
+        """
+        return self._existing(session_id).consumed
+
+    def mark_consumed(self, session_id: str, upto: int, by: str | None, now: str) -> None:
+        """Note that the first ``upto`` messages are consumed ``by`` a proposal (None: nothing in
+        them to propose). What was consumed stays so: the highest mark counts.
+
+        Raises:
+            NotFound: there is no such session.
+            InvalidInput: the session has fewer messages, or its file is damaged.
+        """
+        stored = self._existing(session_id)
+        if not 0 <= upto <= len(stored.messages):
+            raise InvalidInput(
+                f"{upto} messages cannot be consumed; the session has {len(stored.messages)}",
+                where=session_id,
+            )
+        self._append(session_id, canonical_file({"consumed": upto, "by": by, "at": now}))
+
+    def list_ids(self) -> list[str]:
+        """Return the ids of all stored sessions, sorted."""
+        return sorted(path.stem for path in self._paths())
+
+    # -- finding ---------------------------------------------------------------------------
+
+    def _same_session(
+        self, messages: tuple[Message, ...], wanted: dict[str, Any]
+    ) -> _Stored | None:
+        """Return the stored session that these messages continue or are the beginning of."""
+        first = message_digest(messages[0])
+        best: _Stored | None = None
+        for path in self._paths():
+            header = _header(path)
+            if header is None or header.get("first") != first:
+                continue
+            if any(header.get(key) != value for key, value in wanted.items()):
+                continue
+            stored = self._read(path.stem)
+            if stored is None:
+                continue
+            shared = min(len(stored.messages), len(messages))
+            if stored.messages[:shared] != messages[:shared]:
+                continue
+            if best is None or len(stored.messages) > len(best.messages):
+                best = stored
+        return best
+
+    def _paths(self) -> Iterator[Path]:
+        if not self._directory.is_dir():
+            return
+        for path in sorted(self._directory.iterdir()):
+            if path.suffix == ".jsonl" and _ID.fullmatch(path.stem) and path.is_file():
+                yield path
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def _path(self, session_id: str) -> Path:
+        return self._directory / f"{session_id}.jsonl"
+
+    def _existing(self, session_id: str) -> _Stored:
+        stored = self._read(session_id)
+        if stored is None:
+            raise NotFound(
+                f"no session {session_id!r} on this machine",
+                hint="Sessions are kept 30 days, and are not shared between machines.",
+            )
+        return stored
+
+    def _read(self, session_id: str) -> _Stored | None:
+        if not _ID.fullmatch(session_id):
+            return None
+        path = self._path(session_id)
+        try:
+            lines = path.read_bytes().split(b"\n")[:-1]
+        except FileNotFoundError:
+            return None
+        header = _checked_header(lines[0] if lines else b"", path)
+        messages: list[Message] = []
+        consumed = 0
+        for number, line in enumerate(lines[1:], start=2):
+            value = _value(line, path, number)
+            if isinstance(value.get("consumed"), int):
+                consumed = max(consumed, min(value["consumed"], len(messages)))
+                continue
+            try:
+                message = Message.model_validate(value)
+            except ValueError:
+                raise _damaged(path, number, "neither a message nor a marker") from None
+            if message.index != len(messages):
+                raise _damaged(path, number, f"message {message.index} out of its order")
+            messages.append(message)
+        return _Stored(header, tuple(messages), consumed)
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def _create(self, header: dict[str, Any], messages: tuple[Message, ...], now: str) -> Session:
+        """Write a new session file; it is there completely or not at all."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._directory.chmod(0o700)
+        digest = sha256_hex(canonical_json([message.to_json() for message in messages]))
+        stem = f"{header['format']}-{now[:10].replace('-', '')}-{digest[:12]}".replace("_", "-")
+        session_id, again = stem, 1
+        while self._path(session_id).exists():
+            again += 1
+            session_id = f"{stem}-{again}"
+        header = {
+            **header,
+            "session": session_id,
+            "captured_at": now,
+            "first": message_digest(messages[0]) if messages else None,
+            "version": VERSION,
+        }
+        data = canonical_file(header) + b"".join(canonical_file(m.to_json()) for m in messages)
+        handle, name = tempfile.mkstemp(dir=self._directory, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self._path(session_id))
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        _sync_directory(self._directory)
+        return _session(header, messages)
+
+    def _append(self, session_id: str, lines: bytes) -> None:
+        """Append whole lines in one write, after cutting off a torn last line."""
+        with self._path(session_id).open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            end = _end_of_lines(file, size)
+            if end != size:
+                file.truncate(end)
+            file.seek(end)
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _end_of_lines(file: Any, size: int) -> int:
+    """Return where the last complete line ends, looking backwards from the end."""
+    end = size
+    while end > 0:
+        start = max(0, end - 64 * 1024)
+        file.seek(start)
+        at = file.read(end - start).rfind(b"\n")
+        if at >= 0:
+            return start + int(at) + 1
+        end = start
+    return 0
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a new name durable, where the system lets a directory be opened."""
+    flag = getattr(os, "O_DIRECTORY", None)
+    if flag is None:
+        return
+    handle = os.open(directory, os.O_RDONLY | flag)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _canonical(
+    raw: Sequence[RawMessage],
+) -> tuple[tuple[Message, ...], list[tuple[str, ...]]]:
+    """Return the canonical messages, and for each the kinds that were masked in it.
+
+    What a message becomes depends on it and on the one before it alone, so that a grown
+    conversation has the same beginning. (The one before: a key may be cut in two.)
+    """
+    messages: list[Message] = []
+    masked: list[tuple[str, ...]] = []
+    before = ""
+    for index, entry in enumerate(raw):
+        parts: list[Part] = []
+        kinds: list[str] = []
+        for piece in entry.parts:
+            done = redact_continuation(before, piece.text)
+            kinds += done.kinds
+            parts.append(part(piece.kind, piece.cls, done.text))
+            before = piece.text
+        messages.append(Message(index=index, role=entry.role, parts=tuple(parts), at=entry.at))
+        masked.append(tuple(kinds))
+    return tuple(messages), masked
+
+
+def _counted(kinds: Sequence[tuple[str, ...]]) -> dict[str, int]:
+    return dict(Counter(kind for of_message in kinds for kind in of_message))
+
+
+def _source_hash(source_id: str | None) -> str | None:
+    """Return a client's id as a hash: it only has to be compared, and may hold anything."""
+    if source_id is None:
+        return None
+    return sha256_hex(source_id.encode("utf-8", "surrogatepass"))
+
+
+def _session(header: dict[str, Any], messages: tuple[Message, ...]) -> Session:
+    started = next((message.at for message in messages if message.at), header["captured_at"])
+    return Session(
+        id=header["session"],
+        attested=header["attested"],
+        format=header["format"],
+        messages=messages,
+        started_at=started,
+    )
+
+
+def _header(path: Path) -> dict[str, Any] | None:
+    """Return a file's header without reading the rest, or None where it is not readable."""
+    try:
+        with path.open("rb") as file:
+            value = json.loads(file.readline(64 * 1024))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _checked_header(line: bytes, path: Path) -> dict[str, Any]:
+    header = _value(line, path, 1)
+    version = header.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise InvalidInput(
+            f"session format {version}; this gitmem knows up to {VERSION}",
+            where=str(path),
+            hint="Update gitmem.",
+        )
+    texts = all(isinstance(header.get(k), str) for k in ("format", "captured_at", "attested"))
+    if not texts or header.get("session") != path.stem:
+        raise _damaged(path, 1, "no header of this session")
+    return header
+
+
+def _value(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise _damaged(path, number, "not JSON") from None
+    if not isinstance(value, dict):
+        raise _damaged(path, number, "not a JSON object")
+    return value
+
+
+def _damaged(path: Path, number: int, what: str) -> InvalidInput:
+    return InvalidInput(
+        f"damaged session file: {what}",
+        where=f"{path}:{number}",
+        hint="Move the file away; the conversation can be captured again from its source.",
+    )

@@ -1,0 +1,193 @@
+"""What all transcript adapters share: the raw conversation, its counts, and clean text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, Literal, Protocol
+
+from gitmem.domain.session import Part, PartClass
+
+#: Largest JSON Lines file in bytes; such a file is read line by line.
+MAX_LINES_FILE = 200 * 1024 * 1024
+#: Longest single line in bytes; a longer one is skipped, counted and named.
+MAX_LINE = 16 * 1024 * 1024
+#: Largest file in bytes that holds one JSON value, which has to be read whole.
+MAX_ARRAY_FILE = 64 * 1024 * 1024
+#: So many lines or messages are named one by one in the counts; further ones are grouped.
+MAX_NAMED = 50
+
+PartKind = Literal["text", "tool_call", "tool_result", "image", "other"]
+ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class RawMessage:
+    """One message as an adapter read it: classed and with clean text, not yet redacted.
+
+    ``role`` is one of ROLES or ``unknown``. ``parts`` is empty where the message had nothing
+    in it; the message still keeps its place, so that indexes stay those of the source.
+    """
+
+    role: str
+    parts: tuple[Part, ...]
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class PartCounts:
+    """What became of every part. A message without content and a refused line count as one.
+
+    ``used`` parts can support evidence, ``ignored`` ones are in the history but support
+    nothing, ``refused`` ones could not be read; reason -> how many.
+    """
+
+    used: int = 0
+    ignored: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """Return the number of all parts."""
+        return self.used + sum(self.ignored.values()) + sum(self.refused.values())
+
+    def describe(self) -> str:
+        """Return the counts as one line for a person."""
+        text = f"{self.used} of {self.total} parts used"
+        for word, reasons in (("ignored", self.ignored), ("refused", self.refused)):
+            if reasons:
+                listed = ", ".join(
+                    reason if n == 1 else f"{reason} ({n})" for reason, n in sorted(reasons.items())
+                )
+                text += f"; {word}: {listed}"
+        return text
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A conversation as it was read. ``source_id`` is the client's own id, where it has one."""
+
+    format: str
+    source_id: str | None
+    messages: tuple[RawMessage, ...]
+    counts: PartCounts
+    notes: tuple[str, ...] = ()
+
+
+class Adapter(Protocol):
+    """Reads the transcripts of one client."""
+
+    @property
+    def name(self) -> str:
+        """The format's name, as in ``--format`` and in a session's header."""
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether a file that begins with ``head`` is of this adapter's format."""
+
+    def read(self, source: BinaryIO, where: str, size: int) -> Conversation:
+        """Read a whole file of ``size`` bytes; ``where`` names it in messages.
+
+        Raises:
+            InvalidInput: the file is not of this format, or larger than a limit.
+        """
+
+
+class Tally:
+    """Collects counts and notes while a conversation is read."""
+
+    def __init__(self) -> None:
+        self.used = 0
+        self.ignored: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self._notes: Counter[str] = Counter()
+
+    def refuse(self, place: str, reason: str) -> None:
+        """Count something that could not be read; the first ones are named by their place."""
+        named = len(self.refused) < MAX_NAMED
+        self.refused[f"{place}: {reason}" if named else f"further places: {reason}"] += 1
+
+    def note(self, text: str, n: int = 1) -> None:
+        """Note a change to the text; equal notes are told once, with their number."""
+        self._notes[text] += n
+
+    def count(self, message: RawMessage) -> None:
+        """Count every part of a message as used or ignored."""
+        if not message.parts:
+            self.ignored["empty"] += 1
+        for piece in message.parts:
+            reason = ignored_reason(piece)
+            if reason:
+                self.ignored[reason] += 1
+            else:
+                self.used += 1
+
+    def counts(self) -> PartCounts:
+        """Return the counts so far."""
+        return PartCounts(self.used, dict(self.ignored), dict(self.refused))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes so far."""
+        return tuple(text if n == 1 else f"{text} ({n} times)" for text, n in self._notes.items())
+
+    def clean(self, text: str) -> str:
+        """Return ``text`` as it can be stored; what had to be replaced is noted.
+
+        Lone surrogates and control characters become U+FFFD, line ends become LF. Nothing
+        else changes: a quote has to be what the person typed.
+        """
+        if _SURROGATE.search(text):
+            # Halves that belong together become one character, lone ones are replaced.
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            self.note("half of a character (a lone surrogate) replaced with U+FFFD")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text, n = _CONTROL.subn("\ufffd", text)
+        if n:
+            self.note("control character replaced with U+FFFD", n)
+        return text
+
+
+def part(kind: PartKind, cls: PartClass, text: str = "") -> Part:
+    """Make a part; a keyword argument cannot be called ``class``."""
+    return Part.model_validate({"kind": kind, "class": cls, "text": text})
+
+
+def ignored_reason(piece: Part) -> str | None:
+    """Say why a part can support nothing, or None where it can."""
+    if piece.kind in ("image", "other") and not piece.text:
+        return piece.kind if piece.kind == "image" else "not text"
+    if not piece.text.strip():
+        return "empty"
+    if piece.cls == "injected":
+        return "injected by a client or a program"
+    if piece.cls == "unknown":
+        return "unknown role or shape"
+    return None
+
+
+def utc_time(value: Any) -> str | None:
+    """Return a time as UTC like 2026-11-30T16:20:11Z, or None where it is not certain.
+
+    Seconds or milliseconds since 1970 are taken, and ISO 8601 with a zone; a time without a
+    zone could be anywhere and is left out.
+    """
+    try:
+        if isinstance(value, bool):
+            return None
+        if isinstance(value, int | float):
+            seconds = value / 1000 if value > 1e11 else value
+            moment = datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
+        elif isinstance(value, str):
+            parsed = datetime.fromisoformat(value.strip())
+            moment = parsed.astimezone(UTC) if parsed.tzinfo else None
+        else:
+            return None
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment and moment.year >= 1970 else None
