@@ -15,6 +15,12 @@ from gitmem.errors import InvalidInput
 
 INDENT = "  "
 _KEY = re.compile(r"[A-Z][a-z]+(?:-[A-Z][a-z]+)*\Z")
+# Written out, not asked of str.isprintable(): what Python finds printable changes with the Unicode
+# version it knows, and the message of a merge must have the same bytes everywhere.
+_ESCAPED = re.compile(
+    "[\\\\\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
 _ESCAPE = re.compile(r"\\(?:\\|n|u\{[0-9a-f]{1,6}\})")
 
 
@@ -54,18 +60,14 @@ class CommitMessage:
 
 
 def escape_line(text: str) -> str:
-    """Return ``text`` as one line: backslash, line ends and unprintable characters escaped."""
-    return "".join(_escape_character(character) for character in text)
+    """Return ``text`` as one line: backslash, controls, line ends and hidden marks escaped."""
+    return _ESCAPED.sub(_escape_match, text)
 
 
-def _escape_character(character: str) -> str:
-    if character == "\\":
-        return "\\\\"
-    if character == "\n":
-        return "\\n"
-    if character != " " and not character.isprintable():
-        return f"\\u{{{ord(character):x}}}"
-    return character
+def _escape_match(match: re.Match[str]) -> str:
+    character = match.group()
+    named = {"\\": "\\\\", "\n": "\\n"}
+    return named.get(character) or f"\\u{{{ord(character):x}}}"
 
 
 def unescape_line(text: str) -> str:
