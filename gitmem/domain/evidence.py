@@ -30,7 +30,7 @@ SUPPORTS: dict[str, frozenset[str]] = {
 
 _SESSION = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
 _DIGEST = r"^sha256:[0-9a-f]{64}$"
-_INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
+_INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
 
 
 class Evidence(BaseModel):
@@ -111,4 +111,4 @@ def _near(needle: str, message: Message) -> bool:
 
 def is_instant(text: str) -> bool:
     """Return whether ``text`` is a UTC instant like ``2026-11-30T16:20:11Z``."""
-    return re.match(_INSTANT, text) is not None
+    return re.fullmatch(_INSTANT, text) is not None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from gitmem.errors import InvalidInput
 
-_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
+_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
 
 
 def format_instant(epoch: int) -> str:

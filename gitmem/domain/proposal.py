@@ -23,7 +23,7 @@ KINDS = (
     "revert",
     "resolve",
 )
-_ID = re.compile(r"(?P<kind>[a-z]+)-\d{8}-[0-9a-f]{6}\Z")
+_ID = re.compile(r"(?P<kind>[a-z]+)-[0-9]{8}-[0-9a-f]{6}\Z")
 _OID = re.compile(r"[0-9a-f]{40}\Z")
 #: Longest list of names in a subject; what is left out is counted there.
 _SUBJECT_NAMES = 3

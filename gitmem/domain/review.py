@@ -18,7 +18,7 @@ CHECKS = "checks"
 PERSON = "person"
 _FINDING = re.compile(
     r"(?P<severity>blocker|warning) (?P<code>[a-z]+(?:-[a-z]+)*) "
-    r"(?P<record>[a-z0-9-]{1,80}|-)(?::(?P<line>[1-9]\d{0,5}))? (?P<text>.+)\Z",
+    r"(?P<record>[a-z0-9-]{1,80}|-)(?::(?P<line>[1-9][0-9]{0,5}))? (?P<text>.+)\Z",
     re.DOTALL,
 )
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
