@@ -6,15 +6,13 @@ the old content gets the new; everything else is left as it is, and named.
 
 from __future__ import annotations
 
-import os
 import stat
-import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitmem.domain.objects import FILE_MODE, blob_id
-from gitmem.errors import GitmemError
+from gitmem.repo.files import write_file
 from gitmem.repo.opening import read_config
 from gitmem.repo.reader import MAX_OBJECT, Reader
 from gitmem.repo.runner import Runner, shown
@@ -69,13 +67,14 @@ def advance(
 
     Returns sentences about what was left, and whether it is done (False: try again later).
     """
-    if not _filters_possible(runner.git_dir):
+    changes = diff_trees(reader, old, new)
+    # git would replace a link on the way by a folder; a person's link stays.
+    if not _filters_possible(runner.git_dir) and not _linked_folder(tree.path, changes):
         result = _git(runner, tree, ["read-tree", "-m", "-u", old, new])
         if result == 0:
             return [], True
     if (tree.git_dir / "index.lock").exists():
         return [unfinished(tree, "git is at work there (index.lock)")], False
-    changes = diff_trees(reader, old, new)
     left = _Left()
     entries = _read_index(runner, tree)
     if not _update_index(runner, tree, changes, entries, left):
@@ -113,6 +112,11 @@ def _filters_possible(common: Path) -> bool:
     if any(word in config for word in (b"filter", b"include")):
         return True
     return any((folder / "config.worktree").exists() for folder in _linked(common))
+
+
+def _linked_folder(root: Path, changes: Iterable[PathChange]) -> bool:
+    folders = {parent for change in changes for parent in _parents(change.path)}
+    return any((root / folder).is_symlink() for folder in folders)
 
 
 def _linked(common: Path) -> Iterable[Path]:
@@ -215,7 +219,7 @@ def _update_file(reader: Reader, root: Path, change: PathChange, left: _Left) ->
             _remove(root, path)
         elif not _has(path, change.new_oid):
             _parents_are_folders(root, change.path, create=True)
-            _replace(path, reader.blob(change.new_oid))
+            write_file(path, reader.blob(change.new_oid), keep_mode=True)
     except OSError as error:
         left.add(change.path, f"the system refused ({error.strerror})")
 
@@ -276,22 +280,3 @@ def _remove(root: Path, path: Path) -> None:
             parent.rmdir()
         except OSError:  # not empty: it stays, and so do those above it
             return
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file beside its place and move it there, so that it is never half written."""
-    temporary = path.with_name(f".{path.name[:40]}.{uuid.uuid4().hex}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            if os.fstat(file.fileno()).st_size != len(data):
-                raise GitmemError(f"{path}: the disk took only a part of it; is it full?")
-            if os.name == "posix" and path.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(path.lstat().st_mode))
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

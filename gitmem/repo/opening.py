@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitmemError, Refused
-from gitmem.repo.discovery import GitDirs
+from gitmem.repo.discovery import GitDirs, read_pointer
 from gitmem.repo.environment import PIN_ARGUMENTS, local_environment
 from gitmem.repo.runner import DEFAULT_TIMEOUT, failed, finish, require_git, start
 
@@ -41,6 +41,8 @@ def check_openable(root: Path, dirs: GitDirs) -> None:
             repository; the message says which, and what to do.
     """
     _check_owner(root, dirs)
+    if (root / ".git").is_file():
+        _check_points_back(root, dirs)
     shallow = dirs.common / "shallow"
     if shallow.is_file() and shallow.stat().st_size:
         raise GitmemError(
@@ -136,6 +138,21 @@ def _check_owner(root: Path, dirs: GitDirs) -> None:
         raise GitmemError(
             f"{root}: belongs to another user, so its configuration is not trusted",
             hint=f"If you trust it: git config --global --add safe.directory '{root}'",
+        )
+
+
+def _check_points_back(root: Path, dirs: GitDirs) -> None:
+    """A ``.git`` *file* may name any repository of the person's; that one must know of it."""
+    back = read_pointer(dirs.private / "gitdir")
+    if back is not None:
+        home = (dirs.private / back).parent
+    else:  # a submodule
+        home = dirs.private / list_config(dirs.private).get("core.worktree", ".")
+    if home.resolve() != root:
+        raise GitmemError(
+            f"{root}: its .git file names {dirs.private}, which does not name it back",
+            hint=f"If it is meant to: git -C '{root}' worktree repair; "
+            f"or, without linked work trees: git -C '{root}' config core.worktree '{root}'",
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from gitmem.domain.objects import ZERO, is_oid
 from gitmem.errors import Busy, GitFailed, InvalidInput
+from gitmem.repo.files import fsync_folder
 from gitmem.repo.recovery import clear_ref_locks, ref_locks
 from gitmem.repo.refs import check_ref, read_ref
 from gitmem.repo.runner import Result, Runner, failed
@@ -64,12 +64,14 @@ def move_refs(
     *,
     reason: str = "gitmem",
     wait: float = BUSY_WAIT,
+    healed: list[str] | None = None,
 ) -> list[str]:
     """Publish ``updates`` and delete the refs ``dropped``, with one git process.
 
     ``refs/heads/main`` is the commit point: where it is among the updates it moves first and
     alone, and what then cannot follow is returned as refs left behind, since all else can be
-    derived from main. Without main, all updates move in one transaction.
+    derived from main. Without main, all updates move in one transaction. ``healed`` gets a
+    sentence for each lock file of a dead program that was removed on the way.
 
     Raises:
         Busy: a ref is not at its ``old`` value any more (the race is lost), or its lock stayed
@@ -83,18 +85,33 @@ def move_refs(
     if not groups:
         return []
     args = ["update-ref", "--no-deref", "-m", reason, "--stdin"]
-    result = _until_decided(runner, args, groups, wait)
-    for folder in {(runner.git_dir / update.ref).parent for update in updates}:
-        fsync_folder(folder)
-    if any(update.new is None for update in updates):
-        fsync_folder(runner.git_dir)
+    result = _until_decided(runner, args, groups, wait, [] if healed is None else healed)
+    _make_durable(runner.git_dir, updates)
     if result.code == 0:
         return []
     return [update.ref for update in rest if not _done(runner.git_dir, update)]
 
 
+def _make_durable(git_dir: Path, updates: Sequence[RefUpdate]) -> None:
+    folders = {(git_dir / update.ref).parent for update in updates}
+    if any(update.new is None for update in updates):
+        folders.add(git_dir)  # packed-refs was written anew
+    try:
+        for folder in folders:
+            fsync_folder(folder)
+    except OSError as error:
+        raise GitFailed(
+            f"the refs moved, but {error.filename or git_dir} could not be made durable "
+            f"({error.strerror}): a power failure now may undo it"
+        ) from error
+
+
 def _until_decided(
-    runner: Runner, args: Sequence[str], groups: Sequence[Sequence[RefUpdate]], wait: float
+    runner: Runner,
+    args: Sequence[str],
+    groups: Sequence[Sequence[RefUpdate]],
+    wait: float,
+    healed: list[str],
 ) -> Result:
     """Try until the first group has moved, or cannot. Only re-reading the refs decides."""
     point = groups[0]
@@ -107,7 +124,7 @@ def _until_decided(
             return result
         for update in point:
             _check_race(runner.git_dir, update)
-        clear_ref_locks(runner.git_dir)
+        healed += clear_ref_locks(runner.git_dir)
         locks = _locks_in_the_way(runner.git_dir, point)
         unexplained += not locks
         if unexplained >= _UNEXPLAINED:
@@ -145,19 +162,3 @@ def _still_locked(locks: Sequence[Path], wait: float) -> Busy:
         f"another git program held {locks[0]} for {wait:g} seconds",
         hint=f"Try again. If no git program is running: rm '{locks[0]}'",
     )
-
-
-def fsync_folder(folder: Path) -> None:
-    """Make the renames in ``folder`` durable; git syncs files, never folders."""
-    if os.name != "posix":
-        return
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:  # the last ref in it is gone, and git removed the folder
-        return
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        raise GitFailed(f"{folder}: could not be made durable ({error.strerror})") from error
-    finally:
-        os.close(handle)

@@ -58,6 +58,11 @@ def clear_ref_locks(git_dir: Path) -> list[str]:
     return healed
 
 
+def pack_names(git_dir: Path) -> list[str]:
+    """The names of the repository's packs."""
+    return [name for name in _names(git_dir / "objects" / "pack") if name.endswith(".pack")]
+
+
 def clear_packs(git_dir: Path) -> list[str]:
     """Remove keep files of a dead fast-import, and its unfinished packs.
 

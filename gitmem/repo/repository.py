@@ -16,9 +16,9 @@ from gitmem.repo.lock import DEFAULT_WAIT, StoreLock
 from gitmem.repo.opening import check_openable, check_surroundings, init_repository
 from gitmem.repo.publish import RefUpdate, move_refs
 from gitmem.repo.reader import Reader
-from gitmem.repo.recovery import clear_packs, clear_ref_locks, inflight_refs
+from gitmem.repo.recovery import clear_packs, clear_ref_locks, inflight_refs, pack_names
 from gitmem.repo.refs import check_ref, read_ref
-from gitmem.repo.runner import Runner
+from gitmem.repo.runner import GIT_STAMP, Runner, remember_git
 from gitmem.repo.trees import PathChange
 from gitmem.repo.writer import NewCommit, write_commits
 
@@ -47,7 +47,7 @@ class Repo:
         self.git_dir = dirs.common
         self.work_git_dir = dirs.private
         self.private = dirs.common / "gitmem"
-        self.runner = Runner(dirs.common, trace=trace)
+        self.runner = Runner(dirs.common, stamp=self.private / GIT_STAMP, trace=trace)
         self.reader = Reader(self.runner)
         self.healed: list[str] = []
         self._inflight: list[str] = []
@@ -171,15 +171,14 @@ class Repo:
         """
         with self.lock():
             dropped = self._inflight if drop_inflight else []
-            left = move_refs(self.runner, updates, dropped, reason=reason)
+            left = move_refs(self.runner, updates, dropped, reason=reason, healed=self.healed)
         if drop_inflight:
             self._inflight = [ref for ref in dropped if ref in left]
         return [ref for ref in left if ref not in dropped]
 
     def maybe_repack(self, every: int = PACKS_BEFORE_REPACK) -> bool:
         """Join packs geometrically once there are ``every`` of them; never gc."""
-        folder = self.git_dir / "objects" / "pack"
-        if sum(path.suffix == ".pack" for path in folder.iterdir()) < every:
+        if len(pack_names(self.git_dir)) < every:
             return False
         with self.lock():
             self.healed += clear_packs(self.git_dir)
@@ -189,6 +188,7 @@ class Repo:
 
     def _recover(self) -> None:
         """Clear what dead writers left; the lock is held, so none of gitmem's is alive."""
+        remember_git(self.private / GIT_STAMP)
         self.healed += clear_ref_locks(self.git_dir)
         self.healed += clear_packs(self.git_dir)
         dead = [ref for ref in inflight_refs(self.git_dir) if ref not in self._inflight]

@@ -21,6 +21,7 @@ from gitmem.repo.environment import (
     local_environment,
     parse_version,
 )
+from gitmem.repo.files import write_file
 
 DEFAULT_TIMEOUT = 60.0
 """Seconds that one git process may take."""
@@ -60,8 +61,15 @@ class Runner:
     directory. ``trace`` gets each command as a list of words (for ``-v``).
     """
 
-    def __init__(self, git_dir: Path, *, trace: Callable[[Sequence[str]], None] | None = None):
+    def __init__(
+        self,
+        git_dir: Path,
+        *,
+        stamp: Path | None = None,
+        trace: Callable[[Sequence[str]], None] | None = None,
+    ) -> None:
         self.git_dir = git_dir
+        self.stamp = stamp
         self.trace = trace
         self.write_fds: tuple[int, ...] = ()
         """Descriptors that a writing process inherits: the store's lock while it is held."""
@@ -70,7 +78,7 @@ class Runner:
         self, args: Sequence[str], git_dir: Path | None, work_tree: Path | None
     ) -> list[str]:
         """The whole argument list of ``git ARGS``, with the directories and the pins."""
-        git = require_git()
+        git = require_git(self.stamp)
         tree = [f"--work-tree={work_tree}"] if work_tree else []
         where = [f"--git-dir={git_dir or self.git_dir}", *tree]
         if self.trace:
@@ -254,11 +262,37 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-_checked: dict[tuple[str, int, int], str] = {}
+GIT_STAMP = "git-version"
+"""Name of the file that says which git was found to be new enough, so that not every command
+has to ask it."""
+
+_checked: set[str] = set()
 
 
-def require_git() -> str:
-    """The path of a git that is new enough; its version is asked for once in a process.
+def _identity(path: str) -> str:
+    status = os.stat(path)
+    return f"{path}\n{status.st_mtime_ns} {status.st_size} {status.st_ino}\n"
+
+
+def remember_git(stamp: Path) -> None:
+    """Write down the git that this process has checked."""
+    text = "".join(sorted(_checked))
+    if text and _stamped(stamp) != text:
+        try:
+            write_file(stamp, text.encode("utf-8", "surrogateescape"))
+        except OSError:  # it is a shortcut only
+            return
+
+
+def _stamped(stamp: Path) -> str:
+    try:
+        return stamp.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:  # it is a shortcut only
+        return ""
+
+
+def require_git(stamp: Path | None = None) -> str:
+    """The path of a git that is new enough; it is asked for its version once.
 
     Raises:
         GitFailed: there is no git in ``PATH``, or it is older than :data:`MINIMUM_GIT`.
@@ -268,14 +302,16 @@ def require_git() -> str:
     path = git_executable()
     if path is None:
         raise GitFailed("git was not found in PATH", hint=hint)
-    status = os.stat(path)
-    key = (path, status.st_mtime_ns, status.st_size)
-    if key not in _checked:
+    known = _identity(path)
+    if known in _checked:
+        return path
+    if stamp is None or known not in _stamped(stamp):
         process = start([path, "version"], cwd=Path(path).parent, stdin=subprocess.DEVNULL)
-        text = finish(process, "version", None, DEFAULT_TIMEOUT, _MAX_ERROR).out
-        version = parse_version(text.decode("utf-8", "replace"))
+        out = finish(process, "version", None, DEFAULT_TIMEOUT, _MAX_ERROR).out
+        text = out.decode("utf-8", "replace").strip()
+        version = parse_version(text)
         if version is None or version < MINIMUM_GIT:
-            said = shown(text.decode("utf-8", "replace").strip()) or "nothing about its version"
+            said = shown(text) or "nothing about its version"
             raise GitFailed(f"{path} says {said!r}; gitmem needs git {needed}", hint=hint)
-        _checked[key] = path
+    _checked.add(known)
     return path

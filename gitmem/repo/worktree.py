@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
-from gitmem.errors import Busy
+from gitmem.errors import Busy, GitmemError
 from gitmem.repo.checkout import WorkTree, advance, unfinished
 from gitmem.repo.discovery import linked_git_dir, read_pointer
+from gitmem.repo.files import fsync_folder, write_file
 from gitmem.repo.lock import make_private
-from gitmem.repo.publish import MAIN, fsync_folder
+from gitmem.repo.publish import MAIN
 from gitmem.repo.refs import symbolic_target
 
 if TYPE_CHECKING:
@@ -172,10 +173,8 @@ def _write(repo: Repo, noted: dict[str, str]) -> None:
         path.unlink(missing_ok=True)
         return
     make_private(repo.private)
-    temporary = path.with_name(f"{_NOTE}.tmp")
-    with temporary.open("w", encoding="ascii") as file:
-        json.dump(noted, file, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    fsync_folder(repo.private)
+    try:
+        write_file(path, json.dumps(noted, sort_keys=True).encode("ascii"))
+        fsync_folder(repo.private)
+    except OSError as error:
+        raise GitmemError(f"{path}: could not be written ({error.strerror})") from error

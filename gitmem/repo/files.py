@@ -1,0 +1,52 @@
+"""Writing files so that they are whole, durable, and never somebody else's through a link."""
+
+from __future__ import annotations
+
+import os
+import stat
+import uuid
+from pathlib import Path
+
+
+def write_file(path: Path, data: bytes, *, keep_mode: bool = False) -> None:
+    """Write a file beside its place, sync it, and move it there.
+
+    A link at ``path`` is replaced, not followed. ``keep_mode`` gives the new file the
+    permissions of the one it replaces.
+
+    Raises:
+        OSError: it could not be written, or not as a whole; what was there still is.
+    """
+    temporary = path.with_name(f".{path.name[:40]}.{uuid.uuid4().hex}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            if os.fstat(file.fileno()).st_size != len(data):
+                raise OSError(0, "the disk took only a part of it")
+            if keep_mode and os.name == "posix" and path.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(path.lstat().st_mode))
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make the renames in ``folder`` durable; git syncs files, never folders.
+
+    Raises:
+        OSError: the system could not.
+    """
+    if os.name != "posix":
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:  # the last ref in it is gone, and git removed the folder
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
