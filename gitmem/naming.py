@@ -23,14 +23,7 @@ _WORD = re.compile(
     r"https?://[^\s\u3000-\u9fff]+|[A-Za-z0-9][A-Za-z0-9']*|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
 _STOP_WORDS = frozenset(
-    """
-    a about also am an and any are as at be been being but by can could did do does for from had
-    has have having he her hers him his i i'd i'll i'm i've if in into is it it's its just let let's
-    ll may me might mine must my of on or our ours out please re s shall she should so some
-    such than that the their theirs them then there these they this those to too us use using
-    very was we we're we've were what when where which while who whom whose will with would you
-    your yours
-    """.split()
+    ["a", "about", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "it", "it's", "its", "just", "let", "let's", "ll", "may", "me", "might", "mine", "must", "my", "of", "on", "or", "our", "ours", "out", "please", "re", "s", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those", "to", "too", "us", "use", "using", "very", "was", "we", "we're", "we've", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "will", "with", "would", "you", "your", "yours"]
 )
 # Function words first, then single characters: what is left are the words that tell.
 _CHINESE_STOP = re.compile(

@@ -1,0 +1,261 @@
+"""A person's text cut into sentences, told apart from what was pasted, quoted or is code.
+
+Every sentence is a verbatim slice of its part. Beside it stands a *masked* form of the same
+length in which inline code and quoted words are blanked, so that rules look only at what the
+person says in their own voice. All patterns are linear, and long runs are bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gitmem.domain.session import Message
+
+MAX_SENTENCE = 600
+"""Characters; what goes on longer without an end is pasted text, not a statement."""
+
+CODE = "\ue000"
+QUOTED = "\ue001"
+
+IN_CODE = "code"
+IN_QUOTE = "quoted or pasted text"
+TOO_LONG = "too long for a statement"
+
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_CLOSERS = "\"')\\]”’」』）》"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_FENCE = re.compile(r" {0,3}(?:[-*+] |\d{1,3}[.)] )?(```+|~~~+)")
+_TAG_OPEN = re.compile(r"\s{0,8}<([A-Za-z][\w.-]{0,60})(?:\s[^<>]{0,300})?>")
+_TAG_CLOSE = re.compile(r"</([A-Za-z][\w.-]{0,60})>")
+_LIST = re.compile(
+    r"\s{0,12}(?:[-*•+–]\s+|\d{1,3}[.)]\s+|\d{1,3}、\s*|[一二三四五六七八九十]{1,3}、\s*"
+    r"|[(（]\d{1,2}[)）]\s*)(?:\[[ xX]\]\s+)?"
+)
+_QUOTE_LINE = re.compile(r"\s{0,6}[>＞»|]|\s{0,6}\"[^\"]*\"\s*[,:]?\s*$")
+_CODE_LINE = re.compile(
+    r"(?:\t| {4,})\S"  # indented
+    r"|\s*(?:#|//|/\*|\*/|--\s|\$ |>>>|@@|[{}\[\]]|<[A-Za-z/!?])"  # comment, prompt, tag
+    r"|[+-]{1,3}[^\s+-]"  # a diff
+    r"|\s*(?:def|class|func|fn|function) \w{1,80}\s?[(:{]|\s*from [\w.]{1,80} import "
+    r"|\s*import [\w.{*]|\s*(?:const|let|var) [\w{\[]{1,80},? ?[=:]|\s*return\b[^.,]{0,200}$"
+    r"|\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP) "
+    r"|.{0,400}[;{}]\s*$"
+)
+_LOG_LINE = re.compile(
+    r"\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\s*\[?\d\d:\d\d:\d\d"
+    r"|\s*[\[(<]?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE|CRITICAL)\b"
+    r"|\s*Traceback |\s+at \S{1,200}\(|\s*File \"|\S{1,300}:\d{1,6}:(?:\d{1,6}:?)?\s"
+    r"|[\w.]{0,80}(?:Error|Exception|Warning|error|warning): "
+    r"|(?:From|To|Cc|Subject|Date|Sent|发件人|收件人|主题|日期)[:：]"
+)
+_MAIL_HEAD = re.compile(r"(?:From|Subject|Sent|发件人|主题)[:：]|\s*-{2,} ?(?:Forwarded|Original)")
+# A line that presents somebody else's text: all that follows is that text, up to a code fence.
+_PASTE = re.compile(
+    r"\b(?:here(?:'s|’s| is| are| was)|this is|these are|below|following|i got|got this|i found"
+    r"|attached|past(?:e|ed|ing)|copied|quoting|forwarding|fwd)\b[^:：]{0,80}"
+    r"\b(?:logs?|outputs?|errors?|trace(?:back)?|stack|messages?|e-?mails?|slack|thread|readme"
+    r"|docs?|documentation|article|page|wiki|comments?|ticket|issue|report|file|contents?"
+    r"|snippet|diff|transcript|guide|manual|post|quote|prompt|config|response|reply|answer|review"
+    r"|spec|paste|text|rules from|what)\b[^:：]{0,60}[:：]\s*$"
+    r"|\b(?:says|said|wrote|reads|writes|told (?:me|us)|tells (?:me|us)|printed|prints|posted"
+    r"|answered|replied|suggests|recommends)\b[^:：]{0,40}[:：]\s*$"
+    r"|(?:这是|以下|下面|如下|贴|看到|收到|复制|转发|引用)[^:：]{0,30}"
+    r"(?:日志|报错|输出|邮件|文档|原文|内容|聊天记录|消息|文章|评论|代码|文件|手册|回复|提示词|帖子|截图)"
+    r"[^:：]{0,20}[:：]\s*$"
+    r"|^\s*(?:日志|报错|报错信息|输出|原文|邮件|聊天记录|logs?|output|error|readme)\s?[:：]\s*$"
+    r"|(?:说|写道|写着|写的是|回复|要求|建议)(?:的?是|了)?[^:：\w]{0,4}[:：]\s*$",
+    re.IGNORECASE,
+)
+_MASKS = re.compile(
+    r"(?P<code>``[^`\n]{1,400}``|`[^`\n]{1,400}`)"
+    r"|“[^”]*(?:”|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|\"[^\"]*(?:\"|$)|‘[^’\n]{1,300}’"
+    r"|(?<![\w'])'(?=\S)(?:[^'\n]|'(?=\w)){1,300}'(?!\w)"
+)
+_END = re.compile(
+    rf"[。！？；][。！？；!?…]*[{_CLOSERS}]*"
+    rf"|[!?]+(?=$|[\s{_CLOSERS}{CJK}])[{_CLOSERS}]*"
+    rf"|\.(?=$|\s|[{CJK}]|[{_CLOSERS}]+(?:\s|$))[{_CLOSERS}]*"
+)
+_ABBREVIATIONS = frozenset(
+    ["e.g", "i.e", "eg", "ie", "vs", "mr", "mrs", "ms", "dr", "st", "cf", "approx", "resp", "fig", "al", "inc", "ltd", "co", "jr", "sr", "prof", "dept", "est", "min", "max", "ver", "incl", "excl", "a.k.a", "aka", "w.r.t"]
+)
+_LAST_WORD = re.compile(r"[A-Za-z][A-Za-z.]{0,11}$")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of a human part.
+
+    ``aside`` tells why it is not the person's own statement ("" where it may be one).
+    ``intro`` is the line ending in a colon under which it stands. ``masked`` has the length of
+    ``text``.
+    """
+
+    message: int
+    text: str
+    masked: str
+    aside: str = ""
+    intro: str = ""
+
+
+def sentences(message: Message) -> Iterator[Sentence]:
+    """Yield the sentences of the human text parts of ``message``, in order."""
+    for part in message.parts:
+        if part.kind == "text" and part.cls == "human":
+            yield from split(part.text, message.index)
+
+
+def split(text: str, message: int = 0) -> Iterator[Sentence]:
+    """Yield the sentences of one text."""
+    for block, aside in _blocks(text):
+        if aside:
+            for line in block.splitlines():
+                words = line.strip()[:MAX_SENTENCE]
+                yield Sentence(message, words, words, aside)
+        else:
+            yield from _paragraph(block, message)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Cut into paragraphs of the person's own lines and runs of lines that are something else."""
+    held: list[str] = []
+    aside = ""
+    for line, kind in _lines(text):
+        blank = not line.strip()
+        if held and (kind != aside or (blank and not kind)):
+            yield "".join(held), aside
+            held = []
+        aside = kind
+        if not blank:
+            held.append(line)
+    if held:
+        yield "".join(held), aside
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Each line with why it is not the person's own, or "" ."""
+    fence = closing_tag = ""
+    pasted = False
+    closed_at = {match[1]: match.start() for match in _TAG_CLOSE.finditer(text)}
+    for match in _LINE.finditer(text):
+        line = match.group()
+        opening = _FENCE.match(line)
+        if fence:
+            yield line, IN_CODE
+            if opening and opening[1].startswith(fence) and not line.strip("`~ \t\r\n"):
+                fence = ""
+        elif opening:
+            fence, pasted = opening[1], False
+            yield line, IN_CODE
+        elif closing_tag:
+            yield line, IN_QUOTE
+            closing_tag = "" if closing_tag in line else closing_tag
+        else:
+            kind = _kind(line)
+            tag = _TAG_OPEN.match(line)
+            if tag and closed_at.get(tag[1], 0) >= match.end():
+                closing_tag = f"</{tag[1]}>"
+            if kind == IN_QUOTE:
+                pasted = False
+            yield line, kind or (IN_QUOTE if pasted else "")
+            pasted = pasted or bool(
+                _MAIL_HEAD.match(line) or (len(line) < MAX_SENTENCE and _PASTE.search(line))
+            )
+
+
+def _kind(line: str) -> str:
+    if _QUOTE_LINE.match(line) or line.count("|") > 1 or _LOG_LINE.match(line):
+        return IN_QUOTE
+    if _CODE_LINE.match(line) and not _LIST.match(line):
+        return IN_CODE
+    return ""
+
+
+def _paragraph(block: str, message: int) -> Iterator[Sentence]:
+    masked = _MASKS.sub(
+        lambda match: (CODE if match["code"] else QUOTED) * len(match.group()), block
+    )
+    intro = ""
+    in_list = False
+    for start, end in _units(block, masked):
+        item = _LIST.match(block, start, end)
+        if intro and in_list and not item:
+            intro = ""
+        in_list = bool(item)
+        start = item.end() if item else start
+        for begin, stop in _cut(masked, start, end):
+            text = block[begin:stop]
+            if text.strip():
+                yield _sentence(message, block, masked, (begin, stop), intro)
+        if block[start:end].rstrip().endswith((":", "：")):
+            intro = block[start:end].strip()[:MAX_SENTENCE]
+        elif not in_list:
+            intro = ""
+
+
+def _sentence(
+    message: int, block: str, masked: str, span: tuple[int, int], intro: str
+) -> Sentence:
+    text = block[span[0] : span[1]]
+    left = span[0] + len(text) - len(text.lstrip())
+    right = span[0] + len(text.rstrip())
+    aside = TOO_LONG if right - left > MAX_SENTENCE else ""
+    right = min(right, left + MAX_SENTENCE)
+    return Sentence(message, block[left:right], masked[left:right], aside, intro)
+
+
+def _units(block: str, masked: str) -> Iterator[tuple[int, int]]:
+    """Spans of one or several lines; a line that was only wrapped goes with the one before."""
+    start = position = 0
+    while True:
+        newline = masked.find("\n", position)
+        if newline < 0:
+            yield start, len(block)
+            return
+        position = newline + 1
+        if not _wrapped(block, start, newline):
+            yield start, newline
+            start = position
+
+
+def _wrapped(block: str, start: int, newline: int) -> bool:
+    before = block[max(start, newline - 2 * MAX_SENTENCE) : newline]
+    before = before[before.rfind("\n") + 1 :].rstrip()
+    after = block[newline + 1 : newline + 40]
+    if not before or not after.strip() or _LIST.match(after):
+        return False
+    head = after.lstrip()[0]
+    if before[-1] in ",，、":
+        return True
+    if before[-1] in ".。!！?？;；:：":
+        return False
+    chinese = re.match(f"[{CJK}]", before[-1]) and re.match(f"[{CJK}]", head)
+    return bool(len(before) >= 30 and (("a" <= head <= "z") or chinese))
+
+
+def _cut(masked: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _END.finditer(masked, start, end):
+        if match.group()[0] == "." and _goes_on(masked, match.start(), end):
+            continue
+        yield start, match.end()
+        start = match.end()
+    yield start, end
+
+
+def _goes_on(masked: str, dot: int, end: int) -> bool:
+    """Whether this dot ends an abbreviation, an initial or an ellipsis, not a sentence."""
+    after = masked[dot + 1 : min(end, dot + 40)].lstrip()
+    if masked[dot - 1 : dot] == "." and (not after or after[0].islower()):
+        return bool(after)
+    word = _LAST_WORD.search(masked[max(0, dot - 12) : dot])
+    if word is None:
+        return False
+    if word.group().lower() in _ABBREVIATIONS:
+        return True
+    if word.group().lower() in ("etc", "a.m", "p.m"):
+        return bool(after) and not after[0].isupper()
+    if word.group().lower() == "no":
+        return bool(re.match(r"\d", after))
+    return len(word.group()) == 1 and word.group().isupper() and word.group() != "I"
