@@ -230,15 +230,21 @@ def normalise_statement(text: str) -> str:
     """What two statements of the same fact have in common; tombstones are named by its hash.
 
     NFKC, case folded, NFKC again; joiners, variation selectors and other invisible characters
-    dropped; every run of what is neither alphanumeric nor a combining mark is one space, and none
-    is left at the ends. The store format freezes this function.
+    dropped; every run of other characters is one space, and none is left at the ends. Kept are
+    letters, numbers, combining marks, mathematical symbols (``x < 5`` is not ``x > 5``), and
+    ``#`` and ``%`` right after a letter or number (C# is not C). The store format freezes this
+    function.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kept = "".join(
-        character if character.isalnum() or unicodedata.category(character).startswith("M") else " "
-        for character in _any_of(_IGNORED_IN_STATEMENTS).sub("", folded)
-    )
-    return " ".join(kept.split())
+    kept: list[str] = []
+    for character in _any_of(_IGNORED_IN_STATEMENTS).sub("", folded):
+        attached = character in "#%" and bool(kept) and kept[-1].isalnum()
+        kept.append(character if attached or _tells_apart(character) else " ")
+    return " ".join("".join(kept).split())
+
+
+def _tells_apart(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character) in ("Mn", "Mc", "Me", "Sm")
 
 
 def escape_terminal(text: str, *, multiline: bool = False) -> str:

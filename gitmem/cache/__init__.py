@@ -1,0 +1,14 @@
+"""The projection: what the accepted commits of main say, in one SQLite file.
+
+Disposable: it is keyed by commit and blob ids and can be rebuilt from git at any time. It holds
+each blob parsed once in its life, the records of the newest accepted commit, the fold over the
+accepted chain (who approved what), and the ranker's postings. Stdlib only, because every read
+of a fresh process passes through here.
+"""
+
+from __future__ import annotations
+
+from gitmem.cache.index import ProjectionIndex
+from gitmem.cache.projection import CommitRow, Projection, RecordRow
+
+__all__ = ["CommitRow", "Projection", "ProjectionIndex", "RecordRow"]

@@ -1,0 +1,261 @@
+"""What the projection holds, and the questions it answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gitmem.cache.database import Database
+from gitmem.domain.layout import RECORD_TYPES
+
+#: SQLite's historical limit of variables in a statement is 999.
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRow:
+    """A record of the newest accepted commit, and who approved its present form."""
+
+    name: str
+    type: str
+    path: str
+    blob: str
+    description: str
+    status: str | None
+    valid_from: str | None
+    valid_until: str | None
+    change: str
+    approved_by: tuple[str, ...]
+    approved_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRow:
+    """A commit of main in the order of the chain: genesis, merge, decision or stray."""
+
+    oid: str
+    kind: str
+    change: str
+    at: str
+    approved_by: tuple[str, ...]
+    records: tuple[tuple[str, str], ...]
+    reason: str
+
+
+class Projection(Database):
+    """The records of the newest accepted commit, and how they came to be."""
+
+    # --- blobs ----------------------------------------------------------------------------
+
+    def blob(self, oid: str) -> dict[str, Any] | None:
+        """Return what was parsed out of a blob, None where it was not parsed yet."""
+        row = self._db.execute("SELECT json FROM blobs WHERE oid=?", (oid,)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    def put_blob(self, oid: str, parsed: Mapping[str, Any]) -> None:
+        """Keep what was parsed out of a blob."""
+        text = json.dumps(parsed, ensure_ascii=False)
+        self._db.execute("INSERT OR REPLACE INTO blobs VALUES(?,?)", (oid, text))
+
+    # --- records --------------------------------------------------------------------------
+
+    def record(self, name: str) -> RecordRow | None:
+        """Return the row of one record."""
+        rows = self._rows("WHERE name=?", (name,))
+        return rows[0] if rows else None
+
+    def records(self, record_type: str | None = None) -> list[RecordRow]:
+        """Return the rows of all records, by type and name."""
+        if record_type is None:
+            return self._rows("ORDER BY rank, name", ())
+        rank = RECORD_TYPES.index(record_type)
+        return self._rows("WHERE rank=? ORDER BY name", (rank,))
+
+    def view_rows(self, limit: int) -> tuple[list[RecordRow], list[RecordRow]]:
+        """Return the first ``limit`` records that stand, and that are superseded, in order."""
+        query = "WHERE superseded=? ORDER BY rank, name LIMIT ?"
+        return self._rows(query, (0, limit)), self._rows(query, (1, limit))
+
+    def _rows(self, where: str, values: Sequence[Any]) -> list[RecordRow]:
+        found = self._db.execute(
+            "SELECT name, rank, path, blob, description, status, valid_from, valid_until, change,"
+            f" approved_by, approved_at FROM records {where}",
+            values,
+        )
+        return [
+            RecordRow(
+                name=r[0],
+                type=RECORD_TYPES[r[1]],
+                path=r[2],
+                blob=r[3],
+                description=r[4],
+                status=r[5],
+                valid_from=r[6],
+                valid_until=r[7],
+                change=r[8],
+                approved_by=tuple(json.loads(r[9])),
+                approved_at=r[10],
+            )
+            for r in found
+        ]
+
+    def numbers(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the document numbers of names, a new one for each name that has none."""
+        found: dict[str, int] = {}
+        top = self._db.execute("SELECT COALESCE(MAX(number), -1) FROM records").fetchone()[0]
+        for name in names:
+            row = self._db.execute("SELECT number FROM records WHERE name=?", (name,)).fetchone()
+            if row is None:
+                top += 1
+            found[name] = top if row is None else row[0]
+        return found
+
+    def put_record(self, row: RecordRow, number: int, supersedes: Iterable[str]) -> None:
+        """Insert or replace a record, and what it supersedes."""
+        self._db.execute("DELETE FROM records WHERE name=?", (row.name,))
+        self._db.execute(
+            "INSERT INTO records VALUES(?,?,?,?,?,?,?,?,?,0,?,?,?)",
+            (
+                row.name,
+                number,
+                RECORD_TYPES.index(row.type),
+                row.path,
+                row.blob,
+                row.description,
+                row.status,
+                row.valid_from,
+                row.valid_until,
+                row.change,
+                json.dumps(row.approved_by, ensure_ascii=False),
+                row.approved_at,
+            ),
+        )
+        self._set_supersedes(row.name, supersedes)
+
+    def remove_record(self, name: str) -> None:
+        """Take a record out."""
+        self._db.execute("DELETE FROM records WHERE name=?", (name,))
+        self._set_supersedes(name, ())
+
+    def _set_supersedes(self, by: str, names: Iterable[str]) -> None:
+        old = {row[0] for row in self._db.execute("SELECT name FROM supersedes WHERE by=?", (by,))}
+        new = set(names)
+        self._db.execute("DELETE FROM supersedes WHERE by=?", (by,))
+        self._db.executemany("INSERT INTO supersedes VALUES(?,?)", [(name, by) for name in new])
+        for name in sorted(old | new | {by}):
+            self._db.execute(
+                "UPDATE records SET superseded=EXISTS(SELECT 1 FROM supersedes WHERE name=?1)"
+                " WHERE name=?1",
+                (name,),
+            )
+
+    # --- the chain ------------------------------------------------------------------------
+
+    def add_commit(self, row: CommitRow, decided: tuple[str, str] | None = None) -> None:
+        """Append a commit of main. ``decided`` is a proposal's id and what became of it."""
+        cursor = self._db.execute(
+            "INSERT INTO commits(oid, kind, change, at, approved_by, records, reason)"
+            " VALUES(?,?,?,?,?,?,?)",
+            (
+                row.oid,
+                row.kind,
+                row.change,
+                row.at,
+                json.dumps(row.approved_by, ensure_ascii=False),
+                json.dumps(row.records),
+                row.reason,
+            ),
+        )
+        names = {name for name, _ in row.records}
+        self._db.executemany(
+            "INSERT INTO touched VALUES(?,?)", [(name, cursor.lastrowid) for name in sorted(names)]
+        )
+        if decided:
+            self._db.execute("INSERT INTO decided VALUES(?,?,?)", (*decided, cursor.lastrowid))
+
+    def commit(self, oid: str) -> CommitRow | None:
+        """Return the row of a commit of main, None where it is not in the chain."""
+        rows = self._commits("WHERE oid=?", (oid,))
+        return rows[0] if rows else None
+
+    def commits(self, name: str | None = None, limit: int | None = None) -> list[CommitRow]:
+        """Return commits of main, newest first; those that touched ``name`` where it is given."""
+        where, values = "", []
+        if name is not None:
+            where, values = "WHERE seq IN (SELECT seq FROM touched WHERE name=?)", [name]
+        tail = "ORDER BY seq DESC" + ("" if limit is None else f" LIMIT {int(limit)}")
+        return self._commits(f"{where} {tail}", values)
+
+    def _commits(self, where: str, values: Sequence[Any]) -> list[CommitRow]:
+        found = self._db.execute(
+            f"SELECT oid, kind, change, at, approved_by, records, reason FROM commits {where}",
+            values,
+        )
+        return [
+            CommitRow(
+                oid=r[0],
+                kind=r[1],
+                change=r[2],
+                at=r[3],
+                approved_by=tuple(json.loads(r[4])),
+                records=tuple((name, change) for name, change in json.loads(r[5])),
+                reason=r[6],
+            )
+            for r in found
+        ]
+
+    def decided(self, proposal: str) -> str | None:
+        """Return ``merged`` or ``rejected`` where main decided a proposal."""
+        row = self._db.execute("SELECT what FROM decided WHERE id=?", (proposal,)).fetchone()
+        return row[0] if row else None
+
+    def forget_chain(self) -> None:
+        """Drop everything but the parsed blobs, which stay true whatever main says."""
+        for table in ("records", "supersedes", "commits", "touched", "decided", "blocks"):
+            self._db.execute(f"DELETE FROM {table}")
+        self._db.execute("DELETE FROM meta WHERE key<>'schema'")
+
+    # --- postings -------------------------------------------------------------------------
+
+    def block(self, term: str, block: int) -> bytes:
+        """Return one block of postings, empty where there is none."""
+        row = self._db.execute(
+            "SELECT data FROM blocks WHERE term=? AND block=?", (term, block)
+        ).fetchone()
+        return row[0] if row else b""
+
+    def put_block(self, term: str, block: int, data: bytes) -> None:
+        """Keep a block of postings; an empty one is taken out."""
+        if data:
+            self._db.execute("INSERT OR REPLACE INTO blocks VALUES(?,?,?)", (term, block, data))
+        else:
+            self._db.execute("DELETE FROM blocks WHERE term=? AND block=?", (term, block))
+
+    def blocks(self, terms: Sequence[str]) -> list[tuple[str, bytes]]:
+        """Return every block of these terms."""
+        found: list[tuple[str, bytes]] = []
+        for part in _batches(terms):
+            marks = ",".join("?" * len(part))
+            found += self._db.execute(
+                f"SELECT term, data FROM blocks WHERE term IN ({marks}) ORDER BY term, block", part
+            )
+        return found
+
+    def names(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the names behind document numbers."""
+        found: dict[int, str] = {}
+        for part in _batches(numbers):
+            marks = ",".join("?" * len(part))
+            found.update(
+                self._db.execute(
+                    f"SELECT number, name FROM records WHERE number IN ({marks})", part
+                ).fetchall()
+            )
+        return found
+
+
+def _batches(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(values), _BATCH):
+        yield values[start : start + _BATCH]

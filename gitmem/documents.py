@@ -1,0 +1,97 @@
+"""Evidence, policy and reviewers: what their files look like. Records: see gitmem.records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, Evidence
+from gitmem.domain.layout import POLICY
+from gitmem.domain.objects import blob_id
+from gitmem.domain.policy import MAX_POLICY_BYTES, Policy, make_policy
+from gitmem.domain.review import ReviewerDefinition
+from gitmem.domain.text import illegal_characters
+from gitmem.domain.validation import first_problem
+from gitmem.errors import InvalidInput
+from gitmem.records import read_frontmatter, read_yaml_mapping, write_frontmatter
+
+#: A rubric is read by a model with every review; this is about 8,000 tokens.
+MAX_REVIEWER_BYTES = 32_768
+
+
+def make_evidence(where: str = "evidence", **fields: Any) -> Evidence:
+    """Build evidence out of fields; ``class`` may be given as ``cls``.
+
+    Raises:
+        InvalidInput: a field breaks a rule, or the quote holds characters that may not be kept.
+    """
+    try:
+        evidence = Evidence(**fields)
+    except ValidationError as error:
+        raise InvalidInput(first_problem(error), where=where) from error
+    illegal = illegal_characters(evidence.quote, allow_newlines=True)
+    if illegal:
+        raise InvalidInput(f"the quote holds {illegal[0]}", where=where)
+    return evidence
+
+
+def write_evidence(evidence: Evidence) -> bytes:
+    """Return the bytes of an evidence file; their blob id is the file's name.
+
+    Raises:
+        InvalidInput: the file would be larger than its limit.
+    """
+    fields = {key: str(value) for key, value in evidence.model_dump(by_alias=True).items()}
+    quote = fields.pop("quote")
+    data = write_frontmatter(fields, quote)
+    if len(data) > MAX_EVIDENCE_BYTES:
+        raise InvalidInput(
+            f"the evidence has {len(data)} bytes; at most {MAX_EVIDENCE_BYTES} are allowed",
+            hint="Quote the sentence that says it, not the whole message.",
+        )
+    return data
+
+
+def read_evidence(data: bytes, where: str) -> Evidence:
+    """Parse an evidence file, strictly: what it says must be written in gitmem's own form.
+
+    Raises:
+        InvalidInput: naming the file and what is wrong.
+    """
+    front = read_frontmatter(data, where=where, max_bytes=MAX_EVIDENCE_BYTES)
+    number = front.fields.get("message")
+    if not isinstance(number, str) or not number.isascii() or not number.isdecimal():
+        raise InvalidInput("message is no index of a message", where=where)
+    fields: Mapping[str, Any] = {**front.fields, "message": int(number[:8]), "quote": front.body}
+    if "cls" in front.fields:
+        raise InvalidInput("cls is no key of evidence", where=where)
+    evidence = make_evidence(where, **fields)
+    if write_evidence(evidence) != data:
+        raise InvalidInput("is not in the form that gitmem writes", where=where)
+    return evidence
+
+
+def read_policy(data: bytes, where: str = POLICY) -> Policy:
+    """Parse a policy; keys that it leaves out have their defaults.
+
+    Raises:
+        InvalidInput: an unknown key, a value out of range, or no YAML at all.
+    """
+    return make_policy(read_yaml_mapping(data, where=where, max_bytes=MAX_POLICY_BYTES), where)
+
+
+def read_reviewer(data: bytes, where: str) -> ReviewerDefinition:
+    """Parse a reviewer's definition.
+
+    Raises:
+        InvalidInput: a key is missing, unknown or of the wrong kind.
+    """
+    front = read_frontmatter(data, where=where, max_bytes=MAX_REVIEWER_BYTES)
+    try:
+        return ReviewerDefinition.model_validate(
+            {**front.fields, "blob": blob_id(data), "rubric": front.body}
+        )
+    except ValidationError as error:
+        raise InvalidInput(first_problem(error), where=where) from error

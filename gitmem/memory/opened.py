@@ -1,0 +1,133 @@
+"""An open memory below its operations: opened late, read early, its notes collected."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from gitmem.cache import Projection
+from gitmem.config import who_am_i
+from gitmem.domain.layout import MAIN
+from gitmem.repo.discovery import find_git_dir
+from gitmem.repo.refs import read_ref
+from gitmem.results import ProposalDiff
+
+if TYPE_CHECKING:
+    from gitmem.services.personal import Person
+    from gitmem.sessions import SessionFiles
+    from gitmem.store import Origin, Store
+
+Confirm = Callable[[ProposalDiff], bool]
+Progress = Callable[[str, int, "int | None"], None]
+Clock = Callable[[], float]
+_T = TypeVar("_T")
+_PRIVATE = "gitmem"
+_CACHE = "cache.sqlite"
+
+
+class OpenMemory:
+    """What all operations share. Git, YAML and pydantic are loaded when first needed."""
+
+    def __init__(self, path: Path, *, clock: Clock = time.time) -> None:
+        self.path = path
+        self.notes: builtins.list[str] = []
+        self._git_dir = find_git_dir(path).common
+        self._clock = clock
+        self._store: Store | None = None
+        self._projection: Projection | None = None
+
+    def close(self) -> None:
+        """Close files and processes."""
+        if self._store is not None:
+            self._store.close()
+        if self._projection is not None:
+            self._projection.close()
+        self._store = self._projection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _opened(self) -> Store:
+        if self._store is None:
+            from gitmem.store import Store
+
+            self._store = Store.open(self.path)
+        return self._store
+
+    def _current(self) -> Projection:
+        """The projection at the tip of main; opened for reading where it is there already."""
+        if self._store is None and self._projection is None:
+            self._projection = Projection.read(self._git_dir / _PRIVATE / _CACHE)
+        projection = self._projection
+        fresh = projection is not None and projection.meta("tip") == read_ref(self._git_dir, MAIN)
+        if self._store is None and projection is not None and fresh:
+            self._say_strays(projection)
+            return projection
+        store = self._opened()
+        store.head()
+        self._say_strays(store.projection)
+        self._take_notes()
+        return store.projection
+
+    def _say_strays(self, projection: Projection) -> None:
+        strays = (projection.meta("strays") or "").split()
+        if strays:
+            self._note(
+                f"{len(strays)} commits on main are strays and no memory; "
+                f"answering as of {(projection.meta('accepted') or '')[:12]}"
+            )
+
+    def _sessions(self) -> SessionFiles:
+        from gitmem.sessions import SessionFiles
+        from gitmem.store import SESSIONS
+
+        return SessionFiles(self._opened().repo.private / SESSIONS)
+
+    def _now(self) -> int:
+        return int(self._clock())
+
+    def _who(self, person: str | None) -> str:
+        from gitmem.repo.person import configured_person
+
+        me = who_am_i(person, os.environ, configured_person(self._git_dir))
+        if me.hint:
+            self._note(me.hint)
+        return me.who
+
+    def _person(self, person: str | None, confirm: Confirm | None) -> Person:
+        from gitmem.services.personal import Person
+
+        return Person(self._who(person), self._now(), os.urandom(16).hex(), confirm)
+
+    def _origin(self, kind: str, by: str, session: str, attested: str) -> Origin:
+        from gitmem.store import Origin
+
+        return Origin(kind, by, session, attested, os.urandom(16).hex(), self._now())
+
+    def _noted(self, result: _T) -> _T:
+        self._take_notes()
+        return result
+
+    def _take_notes(self) -> None:
+        if self._store is not None:
+            for note in [*self._store.repo.healed, *self._store.notes]:
+                self._note(note)
+            self._store.repo.healed.clear()
+            self._store.notes.clear()
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes.append(sentence)

@@ -1,0 +1,70 @@
+"""init: a new memory, out of nothing but a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gitmem.cache import Projection
+from gitmem.domain.layout import POLICY, README, REVIEWERS
+from gitmem.domain.policy import Policy
+from gitmem.errors import Refused
+from gitmem.records import write_yaml_mapping
+from gitmem.repo import Repo
+from gitmem.repo.enclosing import hide_from_enclosing
+from gitmem.resources import reviewer_definitions
+from gitmem.store import CACHE, Store
+
+_README = b"""# An agent's memory
+
+Kept by gitmem: every change was proposed with evidence, reviewed, and merged.
+`git log --first-parent` is the ledger, MEMORY.md what is remembered now, records/ the facts.
+Do not edit here by hand: a change that nobody reviewed is no memory.
+"""
+
+
+def first_files() -> dict[str, bytes]:
+    """Return what the first commit of a memory holds: README, policy, the shipped reviewers."""
+    files = {README: _README, POLICY: policy_file(Policy())}
+    files.update({f"{REVIEWERS}/{name}": data for name, data in reviewer_definitions().items()})
+    return files
+
+
+def policy_file(policy: Policy) -> bytes:
+    """Return ``policy.yaml`` with every key, so that a person sees what there is to set."""
+    return write_yaml_mapping(_as_text(policy.model_dump(mode="json")))
+
+
+def _as_text(value: Any) -> Any:
+    """``value`` with numbers and booleans as text, which is all that the writer knows."""
+    if isinstance(value, dict):
+        return {key: _as_text(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_text(item) for item in value]
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def begin(path: Path, store_id: str, now: int) -> Store:
+    """Make a memory at ``path`` and open it.
+
+    A repository around it is told, in its local exclude file, to leave the folder alone.
+
+    Raises:
+        Refused: something that is no empty folder and no memory lies there.
+    """
+    if path.is_symlink() and not path.exists():
+        raise Refused(f"{path} is a link to nowhere", hint="Remove it, or name another folder.")
+    if path.exists() and not path.is_dir():
+        raise Refused(f"{path} is a file", hint="Name a folder that is empty or not there yet.")
+    if path.is_dir() and any(path.iterdir()):
+        raise Refused(
+            f"{path} is not empty",
+            hint="Name a folder that is empty or not there yet, for example `.memory`.",
+        )
+    repo = Repo.init(path)
+    store = Store(repo, Projection.open(repo.private / CACHE))
+    store.begin(store_id, first_files(), now)
+    hidden = hide_from_enclosing(path)
+    if hidden is not None:
+        store.notes.append(f"{path} is hidden from the repository around it, in {hidden}")
+    return store

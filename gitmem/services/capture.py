@@ -1,0 +1,180 @@
+"""extract's first half: a conversation becomes canonical sessions and items to propose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gitmem.cache import ProjectionIndex
+from gitmem.domain.instants import format_instant
+from gitmem.domain.proposal_item import Item, Retirement
+from gitmem.domain.session import Attested, Session
+from gitmem.domain.validation import first_problem
+from gitmem.errors import InvalidInput, NotFound
+from gitmem.ranking import search
+from gitmem.results import Dropped
+from gitmem.rules import KnownRecord, propose
+from gitmem.sessions import SessionFiles
+from gitmem.store import Store
+from gitmem.transcripts import Conversation, read_messages, read_transcript
+
+Progress = Callable[[str, int, "int | None"], None]
+#: Records that the rules see beside each new message: the best matches of a search for it.
+RELATED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A conversation in the store's own form. ``counts`` add up to every part of the input."""
+
+    session: Session
+    new_from: int
+    counts: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the rules make of a session: items, and what they passed over and why."""
+
+    items: tuple[Item, ...]
+    passed_over: tuple[Dropped, ...]
+
+
+class ChangeSet(BaseModel):
+    """The JSON that ``gitmem propose`` reads."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str = "extract"
+    session: str | None = None
+    messages: tuple[dict[str, Any], ...] | None = None
+    records: tuple[Item, ...] = ()
+    retire: tuple[Retirement, ...] = ()
+
+
+#: Kinds that a change set may name; the others are a person's own, or made by gitmem alone.
+CHANGE_SET_KINDS = ("extract", "consolidate", "import")
+
+
+def capture_transcript(
+    store: Store, sessions: SessionFiles, path: Path, format: str | None, now: int
+) -> Captured:
+    """Read a transcript and store what is new of it.
+
+    Raises:
+        NotFound, InvalidInput: there is no such file, or it is no conversation.
+    """
+    return _captured(store, sessions, read_transcript(path, format), "file", now)
+
+
+def capture_messages(
+    store: Store, sessions: SessionFiles, messages: Sequence[Mapping[str, Any]], now: int
+) -> Captured:
+    """Store messages that came inside a change set; nobody but the caller vouches for them."""
+    return _captured(store, sessions, read_messages(messages), "caller", now)
+
+
+def _captured(
+    store: Store,
+    sessions: SessionFiles,
+    conversation: Conversation,
+    attested: Attested,
+    now: int,
+) -> Captured:
+    with store.repo.lock():
+        kept = sessions.capture(conversation, attested=attested, now=format_instant(now))
+        start = sessions.consumed(kept.session.id)
+    counts = {"used": conversation.counts.used}
+    for word, reasons in (
+        ("ignored", conversation.counts.ignored),
+        ("refused", conversation.counts.refused),
+    ):
+        counts.update({f"{word}: {reason}": n for reason, n in sorted(reasons.items())})
+    notes = list(conversation.notes)
+    masked = sum(kept.redactions.values())
+    if masked:
+        kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(kept.redactions.items()))
+        notes.append(f"{masked} secrets were masked before anything was stored: {kinds}")
+    if start and start == len(kept.session.messages):
+        notes.append(f"nothing is new: {start} messages of {kept.session.id} were read before")
+    elif start:
+        new = len(kept.session.messages) - start
+        notes.append(f"{new} messages are new; {start} of {kept.session.id} were read before")
+    return Captured(kept.session, start, counts, tuple(notes))
+
+
+def find_items(store: Store, captured: Captured, progress: Progress | None = None) -> Found:
+    """Run the rules over the new messages of a session."""
+    messages = captured.session.messages
+    related: dict[str, KnownRecord] = {}
+    index = ProjectionIndex(store.projection)
+    new = messages[captured.new_from :]
+    for done, message in enumerate(new, start=1):
+        texts = [part.text for part in message.parts if part.cls == "human" and part.text]
+        for name, _ in search("\n".join(texts), index, RELATED):
+            if name not in related:
+                related[name] = _known(store, name)
+        if progress:
+            progress("reading", done, len(new))
+    result = propose(messages, list(related.values()), captured.new_from)
+    passed = tuple(
+        Dropped(f"message {over.message}", f"{over.reason}: {over.quote}")
+        for over in result.passed_over
+    )
+    return Found(result.items, passed)
+
+
+def _known(store: Store, name: str) -> KnownRecord:
+    row = store.projection.record(name)
+    assert row is not None  # the postings and the records change in one transaction
+    record = store.facts.record(row.blob, row.path)
+    return KnownRecord(name, record.type, record.description, record.body)
+
+
+def read_change_set(raw: Mapping[str, Any]) -> ChangeSet:
+    """Check the shape of a change set.
+
+    Raises:
+        InvalidInput: a key is unknown, missing or of the wrong kind; nothing is proposed then.
+    """
+    try:
+        change_set = ChangeSet.model_validate(raw)
+    except ValidationError as error:
+        raise InvalidInput(
+            first_problem(error),
+            where="change set",
+            hint="docs/format.md shows the shape; fields by which a proposer vouches for "
+            "itself are refused.",
+        ) from error
+    if change_set.kind not in CHANGE_SET_KINDS:
+        raise InvalidInput(
+            f"{change_set.kind[:40]!r} is no kind of change set; "
+            f"it is one of {', '.join(CHANGE_SET_KINDS)}",
+            where="kind",
+        )
+    if (change_set.session is None) == (change_set.messages is None):
+        raise InvalidInput(
+            "gives either `messages`, or the id of a `session` that is on this machine",
+            where="change set",
+        )
+    return change_set
+
+
+def stored_session(sessions: SessionFiles, session_id: str) -> Session:
+    """Return a session that was captured before.
+
+    Raises:
+        NotFound: it is not on this machine.
+    """
+    session = sessions.load(session_id)
+    if session is None:
+        raise NotFound(
+            f"the session {session_id[:80]} is not on this machine",
+            hint="Run `gitmem extract TRANSCRIPT` first, or give `messages` in the change set.",
+        )
+    return session

@@ -1,0 +1,273 @@
+"""remember, edit and forget: a person's own change, in one step.
+
+It takes the same road as every other change: a proposal with evidence (the person's own text),
+the checks, the person's review, a merge. What differs is that nothing is written before the
+person has seen it and said yes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitmem.documents import make_evidence
+from gitmem.domain.checks import check_citation
+from gitmem.domain.evidence import MAX_QUOTE, Evidence, supports
+from gitmem.domain.instants import format_instant
+from gitmem.domain.layout import check_name
+from gitmem.domain.record import MAX_DESCRIPTION, MAX_EVIDENCE, Record
+from gitmem.domain.review import PERSON, Finding, Review
+from gitmem.domain.session import REDACTION_MARK, Session
+from gitmem.domain.text import fold_whitespace, quote_length, to_nfc
+from gitmem.errors import InvalidInput, NotFound, Refused, Usage
+from gitmem.naming import name_for
+from gitmem.results import ProposalDiff, ProposalResult
+from gitmem.sessions import SessionFiles
+from gitmem.store import (
+    Draft,
+    Entry,
+    Origin,
+    Store,
+    check_draft,
+    checks_review,
+    draft_diff,
+    effects,
+    finding_views,
+    make_draft,
+    person_identity,
+)
+
+Confirm = Callable[[ProposalDiff], bool]
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who makes the change, when, and how they are asked. ``who`` is ``human:Name <address>``."""
+
+    who: str
+    now: int
+    nonce: str
+    confirm: Confirm | None
+
+
+def remember(
+    store: Store,
+    sessions: SessionFiles,
+    person: Person,
+    text: str,
+    *,
+    name: str | None,
+    record_type: str,
+    description: str | None,
+) -> ProposalResult:
+    """Add a record out of a person's own words.
+
+    Raises:
+        InvalidInput: the text breaks a limit of records, or holds a secret.
+        Refused: the name is taken, or a check blocks it.
+    """
+    text = to_nfc(text).strip()
+    store.head()
+    if name is not None:
+        check_name(name)
+        if store.projection.record(name) is not None:
+            raise Refused(f"{name} is remembered already", hint=f"Run `gitmem edit {name}`.")
+    else:
+        name = name_for(text, lambda taken: store.projection.record(taken) is not None)
+    session = _statement(sessions, person, text)
+    entry = Entry(
+        name=name,
+        type=record_type,
+        description=to_nfc(description) if description is not None else describe(text),
+        body=text,
+        evidence=_quotes(session, record_type, name),
+    )
+    return _carry_out(store, sessions, person, session, "remember", [entry], {})
+
+
+def edit(
+    store: Store,
+    sessions: SessionFiles,
+    person: Person,
+    name: str,
+    *,
+    body: str | None,
+    description: str | None,
+    record_type: str | None,
+) -> ProposalResult:
+    """Revise a record. Its old quotes stay, as far as they can support it and there is room.
+
+    Raises:
+        NotFound: nothing of this name is remembered.
+        Usage: nothing would change.
+        InvalidInput, Refused: as for :func:`remember`.
+    """
+    old = _existing(store, name)
+    new_body = old.body if body is None else to_nfc(body).strip("\n")
+    new_description = old.description if description is None else to_nfc(description)
+    new_type = record_type or old.type
+    if (new_body, new_description, new_type) == (old.body, old.description, old.type):
+        raise Usage(f"nothing of {name} would change")
+    said = [new_body] if new_body != old.body else []
+    said = [new_description, *said] if new_description != old.description else said
+    session = _statement(sessions, person, "\n\n".join(said) or f"{name} is {new_type}.")
+    quotes = _quotes(session, new_type, name)
+    kept = [
+        quote
+        for oid in old.evidence
+        if supports((quote := store.facts.evidence(oid, name)).cls, new_type)
+    ]
+    entry = Entry(
+        name=name,
+        type=new_type,
+        description=new_description,
+        body=new_body,
+        evidence=(*kept[: max(0, MAX_EVIDENCE - len(quotes))], *quotes),
+        keep=old,
+    )
+    return _carry_out(store, sessions, person, session, "edit", [entry], {})
+
+
+def forget(
+    store: Store, sessions: SessionFiles, person: Person, name: str, *, reason: str
+) -> ProposalResult:
+    """Retire a record; a tombstone keeps the same fact from coming back by itself.
+
+    Raises:
+        NotFound: nothing of this name is remembered.
+    """
+    _existing(store, name)
+    reason = fold_whitespace(to_nfc(reason))
+    session = _statement(sessions, person, reason or f"Forget {name}.")
+    return _carry_out(store, sessions, person, session, "forget", [], {name: reason})
+
+
+def describe(text: str) -> str:
+    """Return a one-line description: the first sentence, cut at a word where it is too long."""
+    first = fold_whitespace(_SENTENCE_END.split(text.strip(), maxsplit=1)[0])
+    if len(first) <= MAX_DESCRIPTION:
+        return first
+    cut = first[: MAX_DESCRIPTION - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > MAX_DESCRIPTION // 2 else cut).rstrip() + "…"
+
+
+def _existing(store: Store, name: str) -> Record:
+    store.head()
+    row = store.projection.record(name)
+    if row is None:
+        raise NotFound(f"nothing is remembered as {name}", hint="Run `gitmem list` to see what is.")
+    return store.facts.record(row.blob, row.path)
+
+
+def _statement(sessions: SessionFiles, person: Person, text: str) -> Session:
+    session = sessions.draft_statement(text, attested="caller", now=format_instant(person.now))
+    if REDACTION_MARK in session.messages[0].parts[0].text:
+        raise InvalidInput(
+            "the text holds what looks like a secret, which memory does not keep",
+            hint="Leave the secret out and say where it is kept instead.",
+        )
+    return session
+
+
+def _quotes(session: Session, record_type: str, name: str) -> tuple[Evidence, ...]:
+    message = session.messages[0]
+    quotes = []
+    for piece in cut_into_quotes(message.parts[0].text):
+        check = check_citation(piece, 0, session, record_type, own_words=True)
+        if check.reason:
+            raise InvalidInput(check.reason, where=name)
+        quotes.append(
+            make_evidence(
+                name,
+                session=session.id,
+                message=0,
+                cls=check.cls,
+                attested=session.attested,
+                at=check.at,
+                digest=check.digest,
+                quote=piece,
+            )
+        )
+    return tuple(quotes)
+
+
+def cut_into_quotes(text: str) -> list[str]:
+    """Cut a text into as few quotes as its length needs, between sentences where possible."""
+    if quote_length(fold_whitespace(text)) <= MAX_QUOTE:
+        return [text.strip()]
+    pieces: list[str] = []
+    at = ""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)] + [len(text)]
+    start = 0
+    for end in ends:
+        sentence = text[start:end]
+        start = end
+        if at and quote_length(fold_whitespace(at + sentence)) > MAX_QUOTE:
+            pieces.append(at.strip())
+            at = ""
+        at += sentence
+        while quote_length(fold_whitespace(at)) > MAX_QUOTE:
+            pieces.append(at[: MAX_QUOTE // 2].strip())
+            at = at[MAX_QUOTE // 2 :]
+    pieces.append(at.strip())
+    whole = [piece for piece in pieces if piece]
+    # A tail too short to stand alone goes with the sentence before it.
+    if len(whole) > 1 and quote_length(whole[-1]) < 8:
+        whole.pop()
+    return whole
+
+
+def _carry_out(
+    store: Store,
+    sessions: SessionFiles,
+    person: Person,
+    session: Session,
+    kind: str,
+    entries: Sequence[Entry],
+    retire: Mapping[str, str],
+) -> ProposalResult:
+    origin = Origin(kind, person.who, session.id, session.attested, person.nonce, person.now)
+    names = [entry.name for entry in entries] + list(retire)
+    ground = store.facts.ground(store.head().accepted, names)
+    draft = make_draft(ground, origin, entries, retire)
+    findings = check_draft(store, draft, {session.id: session}, own_words=True)
+    blockers = [finding for finding in findings if finding.severity == "blocker"]
+    if blockers:
+        raise Refused(
+            f"{blockers[0].record or kind}: {blockers[0].text}",
+            hint="Nothing was written. Change the text and try again.",
+        )
+    diff = draft_diff(store, draft, findings)
+    if person.confirm is not None and not person.confirm(diff):
+        return _result(draft, findings, "declined", None)
+    sessions.keep_statement(session, speaker=person.who)
+    approval = Review(
+        by=person.who,
+        reviewer=PERSON,
+        verdict="approve",
+        change=draft.proposal.change,
+        rubric=None,
+        findings=(),
+        at=person.now,
+    )
+    reviews = [checks_review(draft, findings, person.now), approval]
+    tip = store.put_proposal(draft, reviews, person_identity(person.who))
+    merge = store.merge(draft.proposal.id, tip)
+    return _result(draft, findings, "merged", merge)
+
+
+def _result(
+    draft: Draft, findings: Sequence[Finding], state: str, merge: str | None
+) -> ProposalResult:
+    return ProposalResult(
+        proposal=draft.proposal.id if merge else None,
+        state=state,
+        records=effects(draft.proposal, draft.records),
+        findings=finding_views(findings),
+        dropped=(),
+        merge=merge,
+        session=draft.proposal.session,
+    )

@@ -1,0 +1,141 @@
+"""The review queue: what is open, how it reads, a person's yes and a person's no."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitmem.domain.instants import compact_day, format_instant
+from gitmem.domain.layout import tombstone_path
+from gitmem.domain.record import statement
+from gitmem.domain.review import PERSON, Review
+from gitmem.domain.text import fold_whitespace, to_nfc
+from gitmem.domain.tombstone import MAX_REASON, Tombstone, statement_hash
+from gitmem.domain.verify import Branch, DecisionFields, judge
+from gitmem.errors import GitmemError, InvalidInput, Refused, Usage, Waiting
+from gitmem.redaction import find_secrets
+from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
+from gitmem.store import Judged, Store, judged_diff, judged_summary
+
+
+def proposals(store: Store) -> list[ProposalSummary]:
+    """Return every open proposal, by id; one that cannot be read is there with its reason."""
+    found = []
+    for proposal_id, tip in store.open_proposals().items():
+        try:
+            found.append(judged_summary(store.judged(tip)))
+        except GitmemError as error:
+            found.append(_unreadable(proposal_id, error))
+    return found
+
+
+def _unreadable(proposal_id: str, error: GitmemError) -> ProposalSummary:
+    finding = FindingView("blocker", None, None, error.message, "unreadable")
+    kind = proposal_id.partition("-")[0]
+    return ProposalSummary(proposal_id, kind, "inconclusive", (), (finding,), "", "", ())
+
+
+def diff(store: Store, prefix: str) -> ProposalDiff:
+    """Return an open proposal whole, by the beginning of its id.
+
+    Raises:
+        NotFound: none is open, or several begin so.
+        InvalidInput: its branch breaks a rule.
+    """
+    _, tip = store.find_proposal(prefix)
+    return judged_diff(store, store.judged(tip))
+
+
+def approve(
+    store: Store, prefix: str, who: str, now: int, expected_change: str | None = None
+) -> MergeResult:
+    """Add a person's approval to a proposal and merge it.
+
+    Args:
+        who: ``human:Name <address>``.
+        expected_change: the hash of the change that the person saw.
+
+    Raises:
+        Refused: it changed since, a check blocks it, or the policy does not let this person.
+        Waiting: it is stale, or the policy wants another person too.
+    """
+    proposal_id, tip = store.find_proposal(prefix)
+    judged = store.judged(tip)
+    change = judged.branch.proposal.change
+    if expected_change is not None and change != expected_change:
+        raise Refused(
+            f"{proposal_id} changed while you were reading it; nothing was approved",
+            hint=f"Run `gitmem diff {proposal_id}` and look again.",
+        )
+    approval = Review(
+        by=who,
+        reviewer=PERSON,
+        verdict="approve",
+        change=change,
+        rubric=None,
+        findings=(),
+        at=now,
+    )
+    _check_would_do(judged, approval)
+    tip = store.add_review(proposal_id, tip, approval)
+    merge = store.merge(proposal_id, tip)
+    return MergeResult(proposal_id, "merged", merge)
+
+
+def _check_would_do(judged: Judged, approval: Review) -> None:
+    """Refuse before anything is written when this approval would not be enough."""
+    branch: Branch = replace(judged.branch, reviews=(*judged.branch.reviews, approval))
+    if judged.ground.decided:
+        raise Refused(f"{branch.proposal.id} was already {judged.ground.decided}")
+    decision = judge(judged.ground, branch)
+    if decision.mergeable:
+        return
+    why = "; ".join(decision.reasons)
+    if decision.state == "stale":
+        raise Waiting(
+            f"{branch.proposal.id} is stale: {why}",
+            hint=f"Reject it (`gitmem reject {branch.proposal.id}`) and propose it again.",
+        )
+    raise Refused(f"{branch.proposal.id} cannot be approved ({decision.state}): {why}")
+
+
+def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: str) -> MergeResult:
+    """Reject a proposal: a decision on main with a tombstone for each text it would have kept.
+
+    The branch is kept on this machine only; its text is reachable from nothing that is pushed.
+
+    Raises:
+        Usage: there is no reason, or it is too long.
+        InvalidInput: the reason holds a secret.
+        NotFound: the proposal is not open.
+    """
+    reason = fold_whitespace(to_nfc(reason))
+    if not 1 <= len(reason) <= MAX_REASON:
+        raise Usage(
+            f"a rejection needs a reason of 1 to {MAX_REASON} characters, not {len(reason)}"
+        )
+    if find_secrets(reason):
+        raise InvalidInput("the reason holds what looks like a secret; it would travel with main")
+    proposal_id, tip = store.find_proposal(prefix)
+    branch = store.facts.branch(tip)
+    tombs = {}
+    for name, record in branch.records.items():
+        tomb = Tombstone(
+            version=1,
+            id=proposal_id,
+            names=[name],
+            who=[who],
+            when=format_instant(now),
+            reason=reason,
+            hash=statement_hash(statement(record)),
+        )
+        tombs[tombstone_path(tomb.key)] = tomb.to_bytes()
+    fields = DecisionFields(
+        id=f"reject-{compact_day(now)}-{nonce[:6]}",
+        kind="reject",
+        decided_by=who,
+        reason=reason,
+        at=now,
+        rejects=proposal_id,
+    )
+    commit = store.decide(fields, tombs, tip)
+    return MergeResult(proposal_id, "rejected", commit)

@@ -1,0 +1,94 @@
+"""list, show and search: answered out of the projection, without git and heavy imports."""
+
+from __future__ import annotations
+
+from gitmem.cache import Projection, ProjectionIndex, RecordRow
+from gitmem.domain.layout import RECORD_TYPES
+from gitmem.errors import NotFound, Usage
+from gitmem.ranking import search
+from gitmem.results import Quote, RecordDetail, RecordSummary, SearchHit
+
+#: Results that one search may ask for.
+MAX_HITS = 1000
+
+
+def list_records(projection: Projection, record_type: str | None = None) -> list[RecordSummary]:
+    """Return a line for each record, by type and name.
+
+    Raises:
+        Usage: there is no such type.
+    """
+    if record_type is not None and record_type not in RECORD_TYPES:
+        raise Usage(f"{record_type!r} is no type; it is one of {', '.join(RECORD_TYPES)}")
+    return [summary(row) for row in projection.records(record_type)]
+
+
+def show_record(projection: Projection, name: str) -> RecordDetail:
+    """Return one record whole, with its quotes.
+
+    Raises:
+        NotFound: nothing of this name is remembered.
+    """
+    row = projection.record(name)
+    record = projection.blob(row.blob) if row else None
+    if row is None or record is None:
+        raise NotFound(f"nothing is remembered as {name}", hint=_did_you_mean(projection, name))
+    return RecordDetail(
+        summary=summary(row),
+        body=record["body"],
+        evidence=tuple(quote(projection, oid) for oid in record["evidence"]),
+        supersedes=tuple(record["supersedes"]),
+    )
+
+
+def search_records(projection: Projection, query: str, limit: int = 10) -> list[SearchHit]:
+    """Return the records that match ``query`` best, the best first.
+
+    Raises:
+        Usage: ``limit`` is not between 1 and 1000.
+    """
+    if not 1 <= limit <= MAX_HITS:
+        raise Usage(f"a search gives 1 to {MAX_HITS} results, not {limit}")
+    hits = []
+    for name, score in search(query, ProjectionIndex(projection), limit):
+        row = projection.record(name)
+        if row is not None:
+            hits.append(SearchHit(name, row.description, round(score, 6)))
+    return hits
+
+
+def summary(row: RecordRow) -> RecordSummary:
+    """Return the line of ``list`` for a row of the projection."""
+    return RecordSummary(
+        name=row.name,
+        type=row.type,
+        description=row.description,
+        blob=row.blob,
+        change=row.change,
+        approved_at=row.approved_at,
+        status=row.status,
+        valid_from=row.valid_from,
+        valid_until=row.valid_until,
+    )
+
+
+def quote(projection: Projection, oid: str) -> Quote:
+    """Return a piece of evidence that an accepted record cites.
+
+    Raises:
+        NotFound: the projection lacks it; rebuilding it helps.
+    """
+    parsed = projection.blob(oid)
+    if parsed is None:
+        raise NotFound(f"the projection lacks the quote {oid}", hint="Run `gitmem fsck`.")
+    keys = ("session", "message", "cls", "attested", "at", "quote")
+    return Quote(id=oid, **{key: parsed[key] for key in keys})
+
+
+def _did_you_mean(projection: Projection, name: str) -> str:
+    from difflib import get_close_matches  # only where something was mistyped
+
+    close = get_close_matches(name, [row.name for row in projection.records()], n=3)
+    if close:
+        return f"Did you mean {', '.join(close)}?"
+    return "Run `gitmem list` or `gitmem search WORDS` to see what is."

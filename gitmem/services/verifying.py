@@ -1,0 +1,95 @@
+"""fsck: verify every commit of main from its parents, from the first one on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitmem.cache import Projection
+from gitmem.domain.layout import MAIN, PROPOSALS
+from gitmem.errors import GitmemError
+from gitmem.results import FsckReport, Problem
+from gitmem.store import Ledger, Store
+
+Progress = Callable[[str, int, "int | None"], None]
+
+
+def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
+    """Verify the whole of main anew, without trusting the projection.
+
+    Raises:
+        NotFound: there is no main, or it does not begin a memory.
+    """
+    fresh = Projection.open(None)
+    problems: list[Problem] = []
+    try:
+        ledger = Ledger(store.repo, fresh)
+        head = ledger.catch_up(progress)
+        rows = fresh.commits()
+        for row in reversed(rows):
+            if row.kind == "stray":
+                problems.append(_stray(row.oid, row.reason, row.oid in head.strays))
+        problems += _branches(store, ledger)
+        problems += _projection(store, fresh)
+    finally:
+        fresh.close()
+    problems += _objects(store)
+    return FsckReport(not problems, len(rows), tuple(problems))
+
+
+def _stray(oid: str, reason: str, at_tip: bool) -> Problem:
+    fix = (
+        "It is no memory and is passed over. To undo it: git revert, or reset main to "
+        "the manifest commit that `gitmem status` names."
+        if at_tip
+        else "A later merge passed over it; nothing needs to be done."
+    )
+    return Problem(oid, f"stray commit on main: {reason}", fix)
+
+
+def _branches(store: Store, ledger: Ledger) -> list[Problem]:
+    found = []
+    for ref, tip in sorted(store.repo.refs(PROPOSALS).items()):
+        name = ref.removeprefix(PROPOSALS)
+        try:
+            branch = ledger.facts.branch(tip)
+            if branch.proposal.id != name:
+                raise GitmemError(f"the branch holds the proposal {branch.proposal.id}")
+        except GitmemError as error:
+            where = store.repo.root or store.repo.git_dir
+            fix = f"It cannot be merged. To remove it: git -C {where} branch -D proposals/{name}"
+            found.append(Problem(ref, error.message, fix))
+    return found
+
+
+def _projection(store: Store, fresh: Projection) -> list[Problem]:
+    """Compare what reads are answered from with what git says."""
+    store.head()
+    if store.projection.records() == fresh.records():
+        return []
+    return [
+        Problem(
+            str(store.repo.private / "cache.sqlite"),
+            "the projection differs from what main says",
+            "Remove the file; the next command rebuilds it.",
+        )
+    ]
+
+
+def _objects(store: Store) -> list[Problem]:
+    """Let git check that every object that main needs is there and whole."""
+    result = store.repo.runner.run(
+        ["fsck", "--full", "--no-dangling", "--no-progress", "--no-reflogs", MAIN],
+        ok=range(256),
+        timeout=3600,
+    )
+    if result.code == 0:
+        return []
+    lines = [line for line in result.out.decode("utf-8", "replace").splitlines() if line]
+    what = "; ".join([*lines, result.err.strip()][:5]).strip("; ")
+    return [
+        Problem(
+            str(store.repo.git_dir),
+            f"git fsck: {what}",
+            "Fetch the missing objects from another copy of this memory.",
+        )
+    ]

@@ -1,0 +1,93 @@
+"""Runs the deterministic checks on a draft, and gives their review."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gitmem import __version__
+from gitmem.cache import ProjectionIndex
+from gitmem.domain.checks import Candidate, KnownRecord, check_proposal
+from gitmem.domain.layout import tombstone_path
+from gitmem.domain.record import statement
+from gitmem.domain.review import CHECKS, Finding, Review
+from gitmem.domain.session import Session
+from gitmem.domain.tombstone import (
+    MAX_TOMBSTONE_BYTES,
+    Tombstone,
+    parse_tombstone,
+    statement_hash,
+)
+from gitmem.ranking import search
+from gitmem.redaction import find_secrets
+from gitmem.store.drafting import Draft
+from gitmem.store.store import Store
+
+#: Records that are compared with each new one: the best matches of a search for its text.
+NEIGHBOURS = 5
+
+
+def check_draft(
+    store: Store, draft: Draft, sessions: Mapping[str, Session], *, own_words: bool = False
+) -> tuple[Finding, ...]:
+    """Return what the checks find in a draft that stands on the projection's head."""
+    kinds = {change.name: change.kind for change in draft.proposal.changes}
+    candidates = [
+        Candidate(
+            name=name,
+            record=record,
+            text=draft.texts[name],
+            evidence=draft.evidence[name],
+            change="added" if kinds[name] == "added" else "revised",
+        )
+        for name, record in draft.records.items()
+    ]
+    statements = [statement(record) for record in draft.records.values()]
+    return check_proposal(
+        candidates,
+        sessions=sessions,
+        known=neighbours(store, statements),
+        tombstones=tombstones(store, draft.proposal.base, statements),
+        secrets=lambda text: [(found.kind, found.line) for found in find_secrets(text)],
+        own_words=own_words,
+        reasons=dict(draft.proposal.retire_reasons),
+    )
+
+
+def neighbours(store: Store, texts: Sequence[str]) -> list[KnownRecord]:
+    """Return the records that a search for each of ``texts`` finds first."""
+    index = ProjectionIndex(store.projection)
+    names = {name for text in texts for name, _ in search(text, index, NEIGHBOURS)}
+    found = []
+    for name in sorted(names):
+        row = store.projection.record(name)
+        if row is not None:
+            found.append(KnownRecord(name, statement(store.facts.record(row.blob, row.path))))
+    return found
+
+
+def tombstones(store: Store, commit: str, statements: Sequence[str]) -> dict[str, Tombstone]:
+    """Return the tombstones of these very statements, by their keys."""
+    tree = store.repo.reader.commit(commit).tree
+    found = {}
+    for text in statements:
+        key = statement_hash(text)[:40]
+        path = tombstone_path(key)
+        entry = store.facts.entry(tree, path)
+        if entry is not None:
+            data = store.repo.reader.blob(entry.oid, max_bytes=MAX_TOMBSTONE_BYTES)
+            found[key] = parse_tombstone(data, path)
+    return found
+
+
+def checks_review(draft: Draft, findings: Sequence[Finding], now: int) -> Review:
+    """Return the review named ``checks``: it approves unless something blocks."""
+    blocked = any(finding.severity == "blocker" for finding in findings)
+    return Review(
+        by=f"gitmem:{__version__}",
+        reviewer=CHECKS,
+        verdict="request_changes" if blocked else "approve",
+        change=draft.proposal.change,
+        rubric=None,
+        findings=tuple(findings),
+        at=now,
+    )

@@ -1,0 +1,350 @@
+"""Folds the chain of main into the projection, commit by commit, verifying each.
+
+One function accepts a commit, for readers, for a merge and for fsck: what :mod:`verify`
+computes from the parents must have the commit's id. What it does not accept is a stray: never
+memory, never lost, passed over by the next merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitmem.cache import CommitRow, Projection, RecordRow
+from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
+from gitmem.domain.instants import format_instant
+from gitmem.domain.layout import MAIN, MANIFEST, POLICY, VIEW, parse_tombstone_path
+from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit
+from gitmem.domain.policy import Policy
+from gitmem.domain.proposal import Proposal
+from gitmem.domain.record import Record, statement
+from gitmem.domain.tombstone import MAX_TOMBSTONE_BYTES, parse_tombstone
+from gitmem.domain.verify import (
+    Branch,
+    DecisionFields,
+    Ground,
+    Plan,
+    PlannedCommit,
+    complete,
+    plan_decision,
+    plan_genesis,
+    plan_merge,
+    read_decision,
+)
+from gitmem.domain.view import ViewRow, render_view
+from gitmem.errors import GitmemError, InvalidInput, NotFound
+from gitmem.ranking import changed_blocks, count, document, rewrite
+from gitmem.repo import Repo, diff_trees
+from gitmem.store.facts import Facts, committed_at, message_of
+
+Progress = Callable[[str, int, "int | None"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where main stands: its tip, the newest accepted commit, the strays between the two."""
+
+    tip: str
+    accepted: str
+    strays: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A planned change of main with what it was planned on. ``branch`` is None for a decision."""
+
+    plan: Plan
+    policy: Policy
+    tree: str
+    branch: Branch | None = None
+    rejects: str | None = None
+
+
+class Ledger:
+    """Main, as the projection knows it."""
+
+    def __init__(self, repo: Repo, projection: Projection) -> None:
+        self._repo = repo
+        self._projection = projection
+        self.facts = Facts(repo, projection)
+
+    # --- following main -------------------------------------------------------------------
+
+    def catch_up(self, progress: Progress | None = None) -> Head:
+        """Bring the projection to the tip of main and return where main stands.
+
+        Raises:
+            NotFound: the repository has no main, or its main does not begin with a genesis.
+        """
+        tip = self._repo.read_ref(MAIN)
+        if tip is None:
+            raise NotFound(
+                f"{self._repo.root or self._repo.git_dir} is a git repository, but no memory",
+                hint="Run `gitmem init PATH` to make one.",
+            )
+        if self._projection.meta("tip") != tip:
+            with self._projection.transaction():
+                self._follow(tip, progress)
+        return self._head()
+
+    def _head(self) -> Head:
+        accepted = self._projection.meta("accepted")
+        tip = self._projection.meta("tip")
+        if not accepted or not tip:
+            root = self._repo.root or self._repo.git_dir
+            raise NotFound(
+                f"main of {root} does not begin with the first commit of a memory",
+                hint="Run `gitmem init` in another folder; this history is somebody else's.",
+            )
+        strays = self._projection.meta("strays") or ""
+        return Head(tip, accepted, tuple(strays.split()))
+
+    def _follow(self, tip: str, progress: Progress | None) -> None:
+        known = self._projection.meta("tip")
+        chain: list[str] = []
+        for oid in self._repo.first_parents(tip):
+            if oid == known:
+                break
+            chain.append(oid)
+        else:
+            self._projection.forget_chain()
+        for done, oid in enumerate(reversed(chain), start=1):
+            self._fold(oid)
+            if progress:
+                progress("verifying", done, len(chain))
+        self._projection.set_meta("tip", tip)
+
+    def _fold(self, oid: str) -> None:
+        strays = (self._projection.meta("strays") or "").split()
+        commit = self._repo.reader.commit(oid)
+        try:
+            prepared, row = self._recomputed(oid, commit, strays)
+            planned = self.settle(prepared, row)
+            reason = "" if planned else "is not what gitmem computes from its parents"
+        except GitmemError as error:
+            reason = error.message
+        if not reason:
+            self._projection.set_meta("accepted", oid)
+            self._projection.set_meta("strays", "")
+            return
+        row = CommitRow(oid, "stray", "", _instant_of(commit, oid), (), (), reason)
+        self._projection.add_commit(row)
+        self._projection.set_meta("strays", " ".join([*strays, oid]))
+
+    def _recomputed(
+        self, oid: str, commit: Commit, strays: Sequence[str]
+    ) -> tuple[Prepared, CommitRow]:
+        accepted = self._projection.meta("accepted")
+        if not commit.parents:
+            if accepted or strays:
+                raise InvalidInput("is a second root", where=oid)
+            prepared = self._genesis(oid, commit)
+            kind = "genesis"
+        elif accepted is None:
+            raise InvalidInput("stands on no first commit of a memory", where=oid)
+        elif len(commit.parents) == 1:
+            prepared, kind = self._decision(oid, commit, accepted, strays), "decision"
+        elif len(commit.parents) == 2:
+            parent, tip = commit.parents
+            head = Head(parent, accepted, tuple(strays))
+            prepared, kind = self.prepare_merge(head, tip), "merge"
+        else:
+            raise InvalidInput(f"has {len(commit.parents)} parents", where=oid)
+        return prepared, _row(oid, kind, prepared)
+
+    # --- planning -------------------------------------------------------------------------
+
+    def prepare_merge(self, head: Head, tip: str) -> Prepared:
+        """Plan the merge of the branch that ends at ``tip``.
+
+        Raises:
+            InvalidInput: the branch breaks a rule.
+            Refused, Waiting: the policy says no, or not yet.
+        """
+        branch = self.facts.branch(tip)
+        ground = self.ground_for(head, branch)
+        plan = plan_merge(ground, branch, head.tip, head.strays)
+        return Prepared(plan, ground.policy, ground.tree, branch)
+
+    def ground_for(self, head: Head, branch: Branch) -> Ground:
+        """Return the accepted commit with all that ``branch`` makes one want to know of it."""
+        proposal = branch.proposal
+        statements = [statement(record) for record in branch.records.values()]
+        return self.facts.ground(head.accepted, proposal.names, statements, proposal.id)
+
+    def prepare_decision(
+        self, head: Head, fields: DecisionFields, changes: Mapping[str, bytes | None]
+    ) -> Prepared:
+        """Plan a decision of a person.
+
+        Raises:
+            InvalidInput: a file that it brings breaks a rule.
+            Refused: it is no person's, or the proposal was decided before.
+        """
+        keys = [key for path in changes if (key := parse_tombstone_path(path))]
+        ground = self.facts.ground(head.accepted, proposal=fields.rejects, keys=keys)
+        for path, data in changes.items():
+            if data is not None:
+                _check_file(path, data)
+        data = changes.get(POLICY)
+        if POLICY in changes and data is None:
+            raise InvalidInput("cannot be removed", where=POLICY)
+        policy = read_policy(data) if data is not None else ground.policy
+        plan = plan_decision(ground, fields, changes, head.tip, head.strays)
+        return Prepared(plan, policy, ground.tree, rejects=fields.rejects)
+
+    def _decision(self, oid: str, commit: Commit, accepted: str, strays: Sequence[str]) -> Prepared:
+        ground_tree = self._repo.reader.commit(accepted).tree
+        changes: dict[str, bytes | None] = {}
+        for path in diff_trees(self._repo.reader, ground_tree, commit.tree):
+            if path.path in (MANIFEST, VIEW):
+                continue
+            if path.new_oid is None:
+                changes[path.path] = None
+                continue
+            if path.new_mode != FILE_MODE:
+                raise InvalidInput(f"has the mode {path.new_mode}", where=path.path)
+            changes[path.path] = self._repo.reader.blob(path.new_oid, max_bytes=MAX_REVIEWER_BYTES)
+        fields = read_decision(message_of(commit, oid), committed_at(commit, oid))
+        head = Head(commit.parents[0], accepted, tuple(strays))
+        return self.prepare_decision(head, fields, changes)
+
+    def prepare_genesis(self, store_id: str, files: Mapping[str, bytes], at: int) -> Prepared:
+        """Plan the first commit of a memory.
+
+        Raises:
+            InvalidInput: a file breaks a rule.
+        """
+        for path, data in files.items():
+            _check_file(path, data)
+        if POLICY not in files:
+            raise InvalidInput("the first commit has no policy", where=POLICY)
+        return Prepared(plan_genesis(store_id, files, at), read_policy(files[POLICY]), EMPTY_TREE)
+
+    def _genesis(self, oid: str, commit: Commit) -> Prepared:
+        files: dict[str, bytes] = {}
+        for path in diff_trees(self._repo.reader, EMPTY_TREE, commit.tree):
+            if path.path not in (MANIFEST, VIEW) and path.new_oid is not None:
+                files[path.path] = self._repo.reader.blob(
+                    path.new_oid, max_bytes=MAX_REVIEWER_BYTES
+                )
+        store_id = message_of(commit, oid).need("Store")
+        return self.prepare_genesis(store_id, files, committed_at(commit, oid))
+
+    # --- folding --------------------------------------------------------------------------
+
+    def compute(self, prepared: Prepared) -> PlannedCommit:
+        """Return the commit that ``prepared`` makes; the projection stays as it is."""
+        with self._projection.trial():
+            return self._planned(prepared)
+
+    def settle(self, prepared: Prepared, row: CommitRow) -> PlannedCommit | None:
+        """Fold ``prepared`` into the projection if it makes the very commit ``row`` names."""
+        with self._projection.trial() as trial:
+            old = self._documents(prepared)
+            planned = self._planned(prepared)
+            if planned.oid != row.oid:
+                return None
+            self._reindex(old, self._documents(prepared))
+            self._projection.add_commit(row, _decided(prepared))
+            trial.keep()
+            return planned
+
+    def _planned(self, prepared: Prepared) -> PlannedCommit:
+        if prepared.branch is not None:
+            self._apply(prepared.plan, prepared.branch)
+        limits = prepared.policy.view
+        current, superseded = self._projection.view_rows(limits.lines)
+        total = sum(prepared.plan.by_type.values())
+        view = render_view(_view(current), _view(superseded), total, limits.lines, limits.bytes)
+        return complete(prepared.plan, view, prepared.tree, self._repo.reader.tree)
+
+    def _apply(self, plan: Plan, branch: Branch) -> None:
+        numbers = self._projection.numbers(branch.records)
+        for change in branch.proposal.changes:
+            if change.new is None:
+                self._projection.remove_record(change.name)
+                continue
+            record = branch.records[change.name]
+            row = _record_row(record, change.new.path, change.new.blob, plan)
+            self._projection.put_record(row, numbers[change.name], record.supersedes)
+
+    def _documents(self, prepared: Prepared) -> list[tuple[int, str]]:
+        if prepared.branch is None:
+            return []
+        found = []
+        for name in prepared.branch.proposal.names:
+            row = self._projection.record(name)
+            if row is not None:
+                record = self.facts.record(row.blob, row.path)
+                text = document(name, record.description, record.body)
+                found.append((self._projection.numbers([name])[name], text))
+        return found
+
+    def _reindex(self, old: list[tuple[int, str]], new: list[tuple[int, str]]) -> None:
+        for (term, block), changes in sorted(changed_blocks(old, new).items()):
+            data = rewrite(self._projection.block(term, block), changes)
+            self._projection.put_block(term, block, data)
+        documents = int(self._projection.meta("documents") or 0) + len(new) - len(old)
+        terms = int(self._projection.meta("terms") or 0)
+        terms += sum(count(text)[1] for _, text in new) - sum(count(text)[1] for _, text in old)
+        self._projection.set_meta("documents", str(documents))
+        self._projection.set_meta("terms", str(terms))
+
+
+def _decided(prepared: Prepared) -> tuple[str, str] | None:
+    if prepared.branch is not None:
+        return prepared.branch.proposal.id, "merged"
+    return (prepared.rejects, "rejected") if prepared.rejects else None
+
+
+def _row(oid: str, kind: str, prepared: Prepared) -> CommitRow:
+    plan = prepared.plan
+    proposal: Proposal | None = prepared.branch.proposal if prepared.branch else None
+    return CommitRow(
+        oid=oid,
+        kind=kind,
+        change=plan.change,
+        at=format_instant(plan.at),
+        approved_by=plan.approved_by,
+        records=tuple((c.name, c.kind) for c in proposal.changes) if proposal else (),
+        reason=plan.message.one("Reason") or "",
+    )
+
+
+def _record_row(record: Record, path: str, blob: str, plan: Plan) -> RecordRow:
+    return RecordRow(
+        name=record.name,
+        type=record.type,
+        path=path,
+        blob=blob,
+        description=record.description,
+        status=record.status,
+        valid_from=record.valid_from,
+        valid_until=record.valid_until,
+        change=plan.change,
+        approved_by=plan.approved_by,
+        approved_at=format_instant(plan.at),
+    )
+
+
+def _view(rows: Sequence[RecordRow]) -> list[ViewRow]:
+    return [ViewRow(row.name, row.type, row.description, row.path) for row in rows]
+
+
+def _check_file(path: str, data: bytes) -> None:
+    key = parse_tombstone_path(path)
+    if key is not None:
+        if len(data) > MAX_TOMBSTONE_BYTES or parse_tombstone(data, path).key != key:
+            raise InvalidInput("is not named by its own hash", where=path)
+    elif path == POLICY:
+        read_policy(data)
+    elif path.startswith("reviewers/"):
+        read_reviewer(data, path)
+
+
+def _instant_of(commit: Commit, oid: str) -> str:
+    try:
+        return format_instant(committed_at(commit, oid))
+    except InvalidInput:
+        return ""

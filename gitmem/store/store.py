@@ -1,0 +1,283 @@
+"""A memory as it is laid out in git: reading main, writing proposals, reviews and merges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitmem.cache import Projection
+from gitmem.domain.commit_message import CommitMessage, write_message
+from gitmem.domain.layout import KEPT, MAIN, PROPOSALS
+from gitmem.domain.objects import ZERO, Identity
+from gitmem.domain.policy import Decision
+from gitmem.domain.proposal import proposal_message
+from gitmem.domain.review import Review, review_message
+from gitmem.domain.verify import (
+    LEDGER_IDENTITY,
+    Branch,
+    DecisionFields,
+    Ground,
+    PlannedCommit,
+    judge,
+)
+from gitmem.errors import GitFailed, NotFound, Refused
+from gitmem.repo import (
+    NewCommit,
+    RefUpdate,
+    Repo,
+    bring_along,
+    finish_worktree,
+    note_worktree,
+)
+from gitmem.store.drafting import Draft
+from gitmem.store.ledger import Head, Ledger, Prepared, Progress
+
+CACHE = "cache.sqlite"
+SESSIONS = "sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A proposal's branch, and what the policy says of it now."""
+
+    branch: Branch
+    ground: Ground
+    decision: Decision
+
+
+class Store:
+    """One memory, open. ``notes`` collects sentences for the person who uses it."""
+
+    def __init__(self, repo: Repo, projection: Projection) -> None:
+        self.repo = repo
+        self.projection = projection
+        self.ledger = Ledger(repo, projection)
+        self.facts = self.ledger.facts
+        self.notes: list[str] = []
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """Open the memory at ``path``.
+
+        Raises:
+            NotFound: there is no repository, or it holds no memory.
+            GitmemError: the repository is of a kind that cannot hold one.
+        """
+        repo = Repo.open(path)
+        return cls(repo, Projection.open(repo.private / CACHE))
+
+    def close(self) -> None:
+        """Close files and processes."""
+        self.projection.close()
+        self.repo.close()
+
+    # --- main -----------------------------------------------------------------------------
+
+    def head(self, progress: Progress | None = None) -> Head:
+        """Return where main stands, with everything up to it verified."""
+        return self.ledger.catch_up(progress)
+
+    def begin(self, store_id: str, files: Mapping[str, bytes], at: int) -> str:
+        """Write the first commit of a new memory and return its id.
+
+        Raises:
+            Refused: main exists already.
+        """
+        with self.repo.lock():
+            if self.repo.read_ref(MAIN):
+                raise Refused(f"{self.repo.root or self.repo.git_dir} has a main already")
+            prepared = self.ledger.prepare_genesis(store_id, files, at)
+            self._advance(prepared, None, [])
+        return self.head().accepted
+
+    def merge(self, proposal_id: str, expected_tip: str | None = None) -> str:
+        """Merge an open proposal by one compare-and-swap; return the merge's id.
+
+        Raises:
+            NotFound: it is not open.
+            Refused: the policy says no, or the branch moved since ``expected_tip``.
+            Waiting: the policy wants a person, or the proposal is stale.
+        """
+        with self.repo.lock():
+            head = self.head()
+            ref = PROPOSALS + proposal_id
+            tip = self.repo.read_ref(ref)
+            if tip is None:
+                raise NotFound(f"there is no open proposal {proposal_id}")
+            if expected_tip is not None and tip != expected_tip:
+                raise Refused(f"{proposal_id} changed meanwhile; look at it again")
+            prepared = self.ledger.prepare_merge(head, tip)
+            return self._advance(prepared, head, [RefUpdate(ref, None, tip)])
+
+    def decide(
+        self, fields: DecisionFields, changes: Mapping[str, bytes | None], tip: str | None = None
+    ) -> str:
+        """Write a person's decision on main; return its id.
+
+        A rejected proposal, whose branch ends at ``tip``, is kept aside on this machine.
+
+        Raises:
+            Refused: it is no person's, or the proposal was decided before.
+            InvalidInput: it touches what a decision may not.
+        """
+        with self.repo.lock():
+            head = self.head()
+            prepared = self.ledger.prepare_decision(head, fields, changes)
+            moves = []
+            if tip is not None and fields.rejects:
+                moves = [
+                    RefUpdate(KEPT + fields.rejects, tip, None),
+                    RefUpdate(PROPOSALS + fields.rejects, None, tip),
+                ]
+            return self._advance(prepared, head, moves)
+
+    def _advance(self, prepared: Prepared, head: Head | None, more: Sequence[RefUpdate]) -> str:
+        self.notes += finish_worktree(self.repo)
+        with self.projection.transaction():
+            planned = self.ledger.compute(prepared)
+        self._write_planned(planned, prepared.tree)
+        old = head.tip if head else ZERO
+        before = head.tip if head else None
+        note_worktree(self.repo, before)
+        left = self.repo.publish([RefUpdate(MAIN, planned.oid, old), *more])
+        self.notes += bring_along(self.repo, before, planned.oid)
+        self.notes += [f"{ref} could not be moved now; the next command does it" for ref in left]
+        accepted = self.head().accepted
+        if accepted != planned.oid:
+            raise GitFailed(f"{planned.oid} was written, but does not verify; run `gitmem fsck`")
+        self.repo.maybe_repack()
+        return planned.oid
+
+    def _write_planned(self, planned: PlannedCommit, tree: str) -> None:
+        who = (LEDGER_IDENTITY, planned.at)
+        commit = NewCommit(
+            parents=planned.parents,
+            message=planned.message,
+            author=who,
+            committer=who,
+            changes=planned.changes,
+            base_tree=tree,
+        )
+        (oid,) = self.repo.write([commit])
+        if oid != planned.oid:
+            raise GitFailed(f"git wrote {oid} where {planned.oid} was computed; nothing changed")
+
+    # --- proposals ------------------------------------------------------------------------
+
+    def put_proposal(self, draft: Draft, reviews: Sequence[Review], author: Identity) -> str:
+        """Write a proposal with its first reviews on a new branch; return the tip.
+
+        Raises:
+            Busy: the id is taken.
+        """
+        proposal = draft.proposal
+        quotes = {
+            name: [quote.quote for quote in found.values()]
+            for name, found in draft.evidence.items()
+        }
+        message = proposal_message(proposal, draft.records, quotes)
+        commits = [self._commit((proposal.base,), message, author, proposal.created_at)]
+        commits[0] = _with_changes(commits[0], draft.files)
+        for review in reviews:
+            said = review_message(review, proposal.id)
+            parent = f":{len(commits)}"
+            commits.append(self._commit((parent,), said, reviewer_identity(review), review.at))
+        with self.repo.lock():
+            oids = self.repo.write(commits)
+            self.repo.publish([RefUpdate(PROPOSALS + proposal.id, oids[-1], ZERO)])
+        return oids[-1]
+
+    def add_review(self, proposal_id: str, tip: str, review: Review) -> str:
+        """Append a review to the branch that ends at ``tip``; return the new tip.
+
+        Raises:
+            Busy: the branch moved.
+        """
+        message = review_message(review, proposal_id)
+        commit = self._commit((tip,), message, reviewer_identity(review), review.at)
+        with self.repo.lock():
+            (oid,) = self.repo.write([commit])
+            self.repo.publish([RefUpdate(PROPOSALS + proposal_id, oid, tip)])
+        return oid
+
+    @staticmethod
+    def _commit(
+        parents: tuple[str, ...], message: CommitMessage, author: Identity, at: int
+    ) -> NewCommit:
+        return NewCommit(
+            parents=parents,
+            message=write_message(message),
+            author=(author, at),
+            committer=(LEDGER_IDENTITY, at),
+        )
+
+    def open_proposals(self) -> dict[str, str]:
+        """Return the open proposals: id -> tip. Branches that main has decided are put away."""
+        self.head()
+        found = {}
+        for ref, tip in self.repo.refs(PROPOSALS).items():
+            proposal_id = ref.removeprefix(PROPOSALS)
+            what = self.projection.decided(proposal_id)
+            if what is None:
+                found[proposal_id] = tip
+            else:
+                self._put_away(proposal_id, tip, what)
+        return dict(sorted(found.items()))
+
+    def _put_away(self, proposal_id: str, tip: str, what: str) -> None:
+        moves = [RefUpdate(PROPOSALS + proposal_id, None, tip)]
+        if what == "rejected":
+            moves.insert(0, RefUpdate(KEPT + proposal_id, tip, None))
+        with self.repo.lock():
+            self.repo.publish(moves)
+        self.notes.append(f"{proposal_id} was {what}; its branch is put away")
+
+    def find_proposal(self, prefix: str) -> tuple[str, str]:
+        """Return id and tip of the open proposal whose id begins with ``prefix``.
+
+        Raises:
+            NotFound: none or several do.
+        """
+        proposals = self.open_proposals()
+        if prefix in proposals:
+            return prefix, proposals[prefix]
+        matches = [name for name in proposals if prefix and name.startswith(prefix)]
+        if len(matches) == 1:
+            return matches[0], proposals[matches[0]]
+        what = self.projection.decided(prefix)
+        if what:
+            raise NotFound(f"{prefix} is not open: it was {what}")
+        hint = "Run `gitmem proposals` to see what is open."
+        if matches:
+            raise NotFound(f"{prefix} is the beginning of {len(matches)} open proposals", hint=hint)
+        raise NotFound(f"there is no open proposal {prefix}", hint=hint)
+
+    def judged(self, tip: str) -> Judged:
+        """Return a proposal's branch, the ground it would stand on, and what is decided now."""
+        branch = self.facts.branch(tip)
+        ground = self.ledger.ground_for(self.head(), branch)
+        return Judged(branch, ground, judge(ground, branch))
+
+
+def reviewer_identity(review: Review) -> Identity:
+    """Return who a review's commit names as its author."""
+    if review.by_person:
+        return person_identity(review.by)
+    return Identity(f"gitmem {review.reviewer}", LEDGER_IDENTITY.email)
+
+
+def person_identity(who: str) -> Identity:
+    """Return the git identity of ``human:Name <address>``."""
+    name, _, address = who.removeprefix("human:").partition(" <")
+    return Identity(name, address.removesuffix(">"))
+
+
+def _with_changes(commit: NewCommit, files: Mapping[str, bytes | None]) -> NewCommit:
+    return NewCommit(
+        parents=commit.parents,
+        message=commit.message,
+        author=commit.author,
+        committer=commit.committer,
+        changes=dict(files),
+    )
