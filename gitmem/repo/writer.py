@@ -7,11 +7,9 @@ a ref under ``refs/gitmem/inflight/`` keeps it from being pruned.
 from __future__ import annotations
 
 import re
-import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from gitmem.domain.objects import Identity, format_signature, is_oid
 from gitmem.errors import GitFailed, InvalidInput
@@ -19,6 +17,8 @@ from gitmem.repo.runner import Runner
 
 INFLIGHT = "refs/gitmem/inflight/"
 
+# --done: an input that is cut off is an error, not an import of what came so far.
+_OPTIONS = ("--done", "--quiet", "--date-format=raw")
 _MARK = re.compile(r":([1-9][0-9]*)\Z")
 _MAX_PATH = 1024
 # Zero-width and direction characters: some file systems ignore them, so ".g<ZWNJ>it" is ".git".
@@ -77,22 +77,11 @@ def write_commits(runner: Runner, commits: Sequence[NewCommit]) -> tuple[list[st
         GitFailed: git refused or died; nothing is visible then.
     """
     stream, refs = _stream(commits)
-    with tempfile.TemporaryDirectory(prefix="gitmem-") as folder:
-        marks = Path(folder) / "marks"
-        args = ["fast-import", "--done", "--quiet", "--date-format=raw", f"--export-marks={marks}"]
-        runner.run(args, stdin=stream, writes=True)
-        return _marked(marks, len(commits)), refs
-
-
-def _marked(marks: Path, count: int) -> list[str]:
-    found: dict[int, str] = {}
-    for line in marks.read_text("ascii").splitlines():
-        mark, _, oid = line.partition(" ")
-        found[int(mark.removeprefix(":"))] = oid
-    oids = [found.get(number, "") for number in range(1, count + 1)]
-    if not all(is_oid(oid) for oid in oids):
+    out = runner.run(["fast-import", *_OPTIONS], stdin=stream, writes=True).out
+    oids = out.decode("ascii", "replace").split()
+    if len(oids) != len(commits) or not all(map(is_oid, oids)):
         raise GitFailed("git fast-import ended without naming every commit that it wrote")
-    return oids
+    return oids, refs
 
 
 def _stream(commits: Sequence[NewCommit]) -> tuple[bytes, list[str]]:
@@ -140,7 +129,7 @@ def _commit(commit: NewCommit, number: int, ref: str) -> list[bytes]:
         _data(message),
         *(f"{link}\n".encode("ascii") for link in links),
         *_changes(commit.changes),
-        b"\n",
+        b"\nget-mark :%d\n" % number,
     ]
 
 
