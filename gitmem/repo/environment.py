@@ -108,6 +108,18 @@ def local_environment(source: Mapping[str, str] | None = None) -> dict[str, str]
     }
 
 
+_PERSONAL = ("XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+
+
+def personal_environment(source: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Like :func:`local_environment`, but git reads the user's and the machine's settings."""
+    source = os.environ if source is None else source
+    built = local_environment(source)
+    for key in _PERSONAL:
+        built.pop(key, None)
+    return built | {key: source[key] for key in _PERSONAL if source.get(key)}
+
+
 def git_executable(source: Mapping[str, str] | None = None) -> str | None:
     """The absolute path of the git that ``PATH`` names, or None.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gitmem.errors import GitFailed, GitmemError, Refused
 from gitmem.repo.discovery import GitDirs, read_pointer
-from gitmem.repo.environment import PIN_ARGUMENTS, local_environment
+from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
 from gitmem.repo.runner import DEFAULT_TIMEOUT, failed, finish, require_git, start
 
 _SUSPECT = (b"extensions", b"include", b"promisor", b"partialclone")
@@ -129,9 +129,7 @@ def _check_owner(root: Path, dirs: GitDirs) -> None:
         return
     # Only git knows who else counts (sudo, the user's own safe.directory), so it is asked, with
     # the person's configuration. It does not read that of a repository which it distrusts.
-    environment = local_environment()
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
-        del environment[name]
+    environment = personal_environment()
     command = [require_git(), "-c", "core.fsmonitor=false", "rev-parse", "--git-dir"]
     process = start(command, cwd=root, stdin=subprocess.DEVNULL, environment=environment)
     if finish(process, "rev-parse", None, DEFAULT_TIMEOUT, _MAX_LISTING).code != 0:

@@ -153,8 +153,12 @@ def test_a_store_of_another_user_is_refused_until_the_person_trusts_it(
     with pytest.raises(GitmemError, match="belongs to another user") as caught:
         Repo.open(repo.root)
     assert f"git config --global --add safe.directory '{repo.root}'" in str(caught.value)
-    # gitmem looks where the person's git looks: at the configuration in the home.
+    # gitmem looks where the person's git looks, wherever that configuration lies.
+    git(repo.root, "config", "--global", "--add", "safe.directory", str(repo.root))
+    Repo.open(repo.root).close()
     monkeypatch.delenv("GIT_CONFIG_GLOBAL")
+    with pytest.raises(GitmemError, match="belongs to another user"):
+        Repo.open(repo.root)
     git(repo.root, "config", "--global", "--add", "safe.directory", str(repo.root))
     Repo.open(repo.root).close()
 
