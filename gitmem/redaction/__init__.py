@@ -21,6 +21,8 @@ from gitmem.redaction.sayings import find_sayings
 __all__ = ["Redacted", "SecretFinding", "find_secrets", "marks", "redact", "redact_continuation"]
 
 _MARK = re.compile(re.escape(REDACTION_MARK) + r"(?P<kind>[a-z]{1,20}(?:-[a-z]{1,20}){0,2})\]")
+#: Kinds that say less than a vendor's: where both fit, the vendor's is named.
+_GENERAL = frozenset({"api-key", "token", "password", "auth-header"})
 #: A mask changes what stands around it, which may show another secret; then it ends.
 _ROUNDS = 8
 
@@ -101,7 +103,8 @@ def _spans(text: str) -> list[Span]:
     for span in found:
         if joined and span.start < joined[-1].end:
             last = joined.pop()
-            joined.append(Span(last.start, max(last.end, span.end), last.kind))
+            kind = span.kind if last.kind in _GENERAL else last.kind
+            joined.append(Span(last.start, max(last.end, span.end), kind))
         else:
             joined.append(span)
     standing = [match.span() for match in _MARK.finditer(text)]

@@ -73,6 +73,7 @@ _FREE: tuple[tuple[str, str, int], ...] = (
     ("shopify-token", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32,}+", 6),
     ("databricks-token", r"dapi[a-f0-9]{32}", 4),
     ("vault-token", rf"hv[sbr]\.{_BODY}{{24,}}+", 4),
+    ("artifactory-token", r"AKC[A-Za-z0-9]{10,200}+", 3),
     ("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}", 16),
     ("telegram-token", rf"[0-9]{{8,10}}:AA{_BODY}{{33}}", 0),
     ("groq-key", r"gsk_[A-Za-z0-9]{20,}+", 4),
@@ -85,7 +86,7 @@ _FREE_RULES = tuple(
 #: One quick search says whether any of the rules above can find something.
 _FREE_ANY = re.compile(
     r"(?<![A-Za-z0-9_])(?:sk-|[sr]k_|whsec_|xox|xapp-|hooks\.|pypi-|gl[a-z]{2,5}-|SG\.|ya29|GOCSPX"
-    r"|do[opr]_v1|shp[a-z]{2}_|dapi|hv[sbr]\.|AGE-|[0-9]{8,10}:AA|gsk_|xai-)"
+    r"|do[opr]_v1|shp[a-z]{2}_|AKC|dapi|hv[sbr]\.|AGE-|[0-9]{8,10}:AA|gsk_|xai-)"
 )
 _FIXED_ANY = re.compile(
     r"(?<![A-Za-z0-9_])(?:A3T|A[KSBC][IC]A|AKID|LTAI|gh[pousr]_|github_|glpat-|AIza|npm_|hf_)"

@@ -61,6 +61,7 @@ PLUGINS = (
     _plugin("twilio", "TwilioKeyDetector", "twilio-key", "(?:AC|SK)[a-z0-9]{32}"),
 )
 _ANY = re.compile("|".join(f"(?:{plugin.needs.pattern})" for plugin in PLUGINS))
+_AROUND = " \t\"':"
 _WORD = re.compile(r"[A-Za-z0-9+]")
 
 
@@ -94,17 +95,19 @@ def _patterns(plugin: Plugin) -> tuple[re.Pattern[str], ...]:
 def _spans(plugin: Plugin, line: str, offset: int) -> Iterator[Span]:
     for pattern in _patterns(plugin):
         for match in pattern.finditer(line):
-            # Some plugins capture the value, one only the prefix.
+            # Some plugins capture the value, one only the prefix, one what stands around it.
             groups = [index for index, value in enumerate(match.groups(), 1) if value]
             longest = max(groups, key=lambda index: len(match[index]), default=0)
             start, end = match.span(longest if longest and len(match[longest]) >= 16 else 0)
+            start = end - len(line[start:end].lstrip(_AROUND + "="))
+            end = start + len(line[start:end].rstrip(_AROUND))
             if _is_secret(line, start, end):
                 yield Span(offset + start, offset + end, plugin.kind)
 
 
 def _is_secret(line: str, start: int, end: int) -> bool:
     """Say whether a match is a word of its own, varied enough, and no example or plain hash."""
-    value = line[start:end].strip(" \t\"'=:")
+    value = line[start:end]
     inside = start and _WORD.match(line, start - 1) and _WORD.match(line, start)
     runs_on = _WORD.match(line, end) and _WORD.match(line, end - 1)
     if inside or runs_on or is_placeholder(value):

@@ -37,7 +37,8 @@ _NESTED = 8
 
 _PIN = re.compile(
     r"(?:(?<![A-Za-z0-9_])PIN(?![A-Za-z0-9_])"
-    r"|(?i:\b(?:my|the|your|his|her|our|card|phone|door|alarm) pin\b)|(?i:\bpin (?:code|number)\b))(?: ?码)?(?: for [\w ]{1,30}?)?\s{0,3}"
+    r"|(?i:\b(?:my|the|your|his|her|our|card|phone|door|alarm) pin\b)"
+    r"|(?i:\bpin (?:code|number)\b))(?: ?码)?(?: for [\w ]{1,30}?)?\s{0,3}"
     r"(?:is|was|[:：=]|是|为)\s{0,3}[\"'“]?(?P<v>\d{4,8})(?![\w.]|-\d)"
 )
 _FLAG = re.compile(

@@ -1,16 +1,7 @@
-"""Canonical histories on disk: what was really said, as far as it was captured.
-
-One file a session, ``<id>.jsonl``, only ever appended to: a header, then one line a message
-(canonical JSON), and in between markers that say how far the session was consumed. Secrets
-are redacted here, once, before anything is written; a stored message never changes again.
-
-Every method that writes expects its caller to hold the store's lock. A line counts when its
-line feed is there: a torn last line is not read, and is cut off before the next is written.
-"""
+"""Writing, finding and reading session files."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tempfile
@@ -24,10 +15,9 @@ from gitmem.domain.canonical import canonical_file, canonical_json, sha256_hex
 from gitmem.domain.session import Attested, Message, Part, Session, message_digest
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.redaction import redact, redact_continuation
+from gitmem.sessions.format import VERSION, Stored, end_of_lines, parse, read_header, session_of
 from gitmem.transcripts.base import Conversation, RawMessage, Tally, part
 
-#: The version of the file format; a newer one is refused.
-VERSION = 1
 #: The format of a session whose one message is a person's own statement.
 STATEMENT = "statement"
 
@@ -47,15 +37,6 @@ class Captured:
     new_from: int
     redactions: dict[str, int]
     known: bool
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """A session file as it was read."""
-
-    header: dict[str, Any]
-    messages: tuple[Message, ...]
-    consumed: int
 
 
 class SessionFiles:
@@ -96,31 +77,47 @@ class SessionFiles:
         everything = found.messages + new
         start = len(found.messages)
         return Captured(
-            _session(found.header, everything), start, _counted(kinds[start:]), known=True
+            session_of(found.header, everything), start, _counted(kinds[start:]), known=True
         )
+
+    def draft_statement(self, text: str, *, attested: Attested, now: str) -> Session:
+        """Return a session of its own whose one message is a person's text; nothing is written.
+
+        Secrets are redacted here too. :meth:`keep_statement` stores it, once what rests on it
+        is wanted.
+
+        Raises:
+            InvalidInput: there is nothing in the text.
+        """
+        header, messages = _statement(text, attested, now)
+        return session_of({**header, "session": self._new_id(header, messages, now)}, messages)
+
+    def keep_statement(self, session: Session, *, speaker: str) -> None:
+        """Store what :meth:`draft_statement` gave; ``speaker`` says who spoke, for the header.
+
+        Keeping it twice changes nothing.
+        """
+        if self._path(session.id).exists():
+            return
+        header = {
+            "attested": session.attested,
+            "format": session.format,
+            "source": None,
+            "speaker": redact(Tally().clean(speaker)).text,
+        }
+        self._write(header, session.messages, session.messages[0].at or "", session.id)
 
     def capture_statement(
         self, text: str, *, attested: Attested, now: str, speaker: str
     ) -> Session:
         """Store a session of its own whose one message is a person's text.
 
-        ``speaker`` says who spoke, for the header. Secrets are redacted here too.
-
         Raises:
             InvalidInput: there is nothing in the text.
         """
-        clean = Tally().clean(text)
-        if not clean.strip():
-            raise InvalidInput("there is no text", hint="Say what to remember.")
-        raw = RawMessage("user", (part("text", "human", clean),), now)
-        messages, _ = _canonical((raw,))
-        header = {
-            "attested": attested,
-            "format": STATEMENT,
-            "source": None,
-            "speaker": redact(Tally().clean(speaker)).text,
-        }
-        return self._create(header, messages, now)
+        session = self.draft_statement(text, attested=attested, now=now)
+        self.keep_statement(session, speaker=speaker)
+        return session
 
     def load(self, session_id: str) -> Session | None:
         """Return a stored session, or None where there is none with this id.
@@ -129,7 +126,7 @@ class SessionFiles:
             InvalidInput: its file is damaged or of a newer version.
         """
         stored = self._read(session_id)
-        return None if stored is None else _session(stored.header, stored.messages)
+        return None if stored is None else session_of(stored.header, stored.messages)
 
     def consumed(self, session_id: str) -> int:
         """Return how many messages, from the first, have been turned into proposals.
@@ -162,14 +159,12 @@ class SessionFiles:
 
     # -- finding ---------------------------------------------------------------------------
 
-    def _same_session(
-        self, messages: tuple[Message, ...], wanted: dict[str, Any]
-    ) -> _Stored | None:
+    def _same_session(self, messages: tuple[Message, ...], wanted: dict[str, Any]) -> Stored | None:
         """Return the stored session that these messages continue or are the beginning of."""
         first = message_digest(messages[0])
-        best: _Stored | None = None
+        best: Stored | None = None
         for path in self._paths():
-            header = _header(path)
+            header = read_header(path)
             if header is None or header.get("first") != first:
                 continue
             if any(header.get(key) != value for key, value in wanted.items()):
@@ -196,7 +191,7 @@ class SessionFiles:
     def _path(self, session_id: str) -> Path:
         return self._directory / f"{session_id}.jsonl"
 
-    def _existing(self, session_id: str) -> _Stored:
+    def _existing(self, session_id: str) -> Stored:
         stored = self._read(session_id)
         if stored is None:
             raise NotFound(
@@ -205,7 +200,7 @@ class SessionFiles:
             )
         return stored
 
-    def _read(self, session_id: str) -> _Stored | None:
+    def _read(self, session_id: str) -> Stored | None:
         if not _ID.fullmatch(session_id):
             return None
         path = self._path(session_id)
@@ -213,35 +208,29 @@ class SessionFiles:
             lines = path.read_bytes().split(b"\n")[:-1]
         except FileNotFoundError:
             return None
-        header = _checked_header(lines[0] if lines else b"", path)
-        messages: list[Message] = []
-        consumed = 0
-        for number, line in enumerate(lines[1:], start=2):
-            value = _value(line, path, number)
-            if isinstance(value.get("consumed"), int):
-                consumed = max(consumed, min(value["consumed"], len(messages)))
-                continue
-            try:
-                message = Message.model_validate(value)
-            except ValueError:
-                raise _damaged(path, number, "neither a message nor a marker") from None
-            if message.index != len(messages):
-                raise _damaged(path, number, f"message {message.index} out of its order")
-            messages.append(message)
-        return _Stored(header, tuple(messages), consumed)
+        return parse(lines, path)
 
     # -- writing ---------------------------------------------------------------------------
 
     def _create(self, header: dict[str, Any], messages: tuple[Message, ...], now: str) -> Session:
-        """Write a new session file; it is there completely or not at all."""
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._directory.chmod(0o700)
+        """Write a session file under a new id."""
+        return self._write(header, messages, now, self._new_id(header, messages, now))
+
+    def _new_id(self, header: dict[str, Any], messages: tuple[Message, ...], now: str) -> str:
         digest = sha256_hex(canonical_json([message.to_json() for message in messages]))
         stem = f"{header['format']}-{now[:10].replace('-', '')}-{digest[:12]}".replace("_", "-")
         session_id, again = stem, 1
         while self._path(session_id).exists():
             again += 1
             session_id = f"{stem}-{again}"
+        return session_id
+
+    def _write(
+        self, header: dict[str, Any], messages: tuple[Message, ...], now: str, session_id: str
+    ) -> Session:
+        """Write a new session file; it is there completely or not at all."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._directory.chmod(0o700)
         header = {
             **header,
             "session": session_id,
@@ -257,36 +246,22 @@ class SessionFiles:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(name, self._path(session_id))
-        except BaseException:
+        finally:
             Path(name).unlink(missing_ok=True)
-            raise
         _sync_directory(self._directory)
-        return _session(header, messages)
+        return session_of(header, messages)
 
     def _append(self, session_id: str, lines: bytes) -> None:
         """Append whole lines in one write, after cutting off a torn last line."""
         with self._path(session_id).open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
-            end = _end_of_lines(file, size)
+            end = end_of_lines(file, size)
             if end != size:
                 file.truncate(end)
             file.seek(end)
             file.write(lines)
             file.flush()
             os.fsync(file.fileno())
-
-
-def _end_of_lines(file: Any, size: int) -> int:
-    """Return where the last complete line ends, looking backwards from the end."""
-    end = size
-    while end > 0:
-        start = max(0, end - 64 * 1024)
-        file.seek(start)
-        at = file.read(end - start).rfind(b"\n")
-        if at >= 0:
-            return start + int(at) + 1
-        end = start
-    return 0
 
 
 def _sync_directory(directory: Path) -> None:
@@ -299,6 +274,16 @@ def _sync_directory(directory: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _statement(
+    text: str, attested: Attested, now: str
+) -> tuple[dict[str, Any], tuple[Message, ...]]:
+    clean = Tally().clean(text)
+    if not clean.strip():
+        raise InvalidInput("there is no text", hint="Say what to remember.")
+    messages, _ = _canonical((RawMessage("user", (part("text", "human", clean),), now),))
+    return {"attested": attested, "format": STATEMENT, "captured_at": now}, messages
 
 
 def _canonical(
@@ -334,57 +319,3 @@ def _source_hash(source_id: str | None) -> str | None:
     if source_id is None:
         return None
     return sha256_hex(source_id.encode("utf-8", "surrogatepass"))
-
-
-def _session(header: dict[str, Any], messages: tuple[Message, ...]) -> Session:
-    started = next((message.at for message in messages if message.at), header["captured_at"])
-    return Session(
-        id=header["session"],
-        attested=header["attested"],
-        format=header["format"],
-        messages=messages,
-        started_at=started,
-    )
-
-
-def _header(path: Path) -> dict[str, Any] | None:
-    """Return a file's header without reading the rest, or None where it is not readable."""
-    try:
-        with path.open("rb") as file:
-            value = json.loads(file.readline(64 * 1024))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _checked_header(line: bytes, path: Path) -> dict[str, Any]:
-    header = _value(line, path, 1)
-    version = header.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise InvalidInput(
-            f"session format {version}; this gitmem knows up to {VERSION}",
-            where=str(path),
-            hint="Update gitmem.",
-        )
-    texts = all(isinstance(header.get(k), str) for k in ("format", "captured_at", "attested"))
-    if not texts or header.get("session") != path.stem:
-        raise _damaged(path, 1, "no header of this session")
-    return header
-
-
-def _value(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        raise _damaged(path, number, "not JSON") from None
-    if not isinstance(value, dict):
-        raise _damaged(path, number, "not a JSON object")
-    return value
-
-
-def _damaged(path: Path, number: int, what: str) -> InvalidInput:
-    return InvalidInput(
-        f"damaged session file: {what}",
-        where=f"{path}:{number}",
-        hint="Move the file away; the conversation can be captured again from its source.",
-    )
