@@ -23,7 +23,7 @@ _NOUN = re.compile(
       | (?P<key> (?<=[Kk]) (?i: ey (?:[ _-]?id)? )
           | (?<=[密秘私])钥 | (?<=令)牌 | (?<=访)问码 | (?<=验)证码 )
       | (?P<weak> (?<=[Tt]) (?i: okens? ) | (?<=[Cc]) (?i: redentials? )
-          | (?<=[Ss]) (?i: ecret | ignature | ig ) ) )
+          | (?<=[Ss]) (?i: ecret | ig(?==) ) ) )
     """
 )
 #: What stands before "key" or "secret" where it is a secret, and no key of a table or a map.
@@ -64,7 +64,7 @@ _SETTING = re.compile(
 #: From an English noun to what is said of it.
 _LINK = re.compile(
     r"""(?ix)
-    (?P<of> [ ](?:for|of|to|on|at|in|is[ ]used[ ]for)[ ][^\n,;:=?!，。：]{1,60}? )?
+    (?P<of> [ ](?:for|of|to|on|at|in|is[ ]used[ ]for)[ ][^\n,;:=?!，。："'%()\[\]{}]{1,60}? )?
     (?: (?P<stated> (?:['’]s | [ ]{1,3} (?:is|was|are|becomes|became|equals|will[ ]be))
             (?:[ ](?:now|still|currently|simply|just|always|actually|set[ ]to|changed[ ]to))?
             (?:[ ]{0,2}[:：=])?

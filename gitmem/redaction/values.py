@@ -153,11 +153,13 @@ def _is_other(value: str, quoted: bool) -> bool:
     """Say whether a word is plainly something else: a path, code, a version, an algorithm."""
     if (_REFERENCE.match(value) and not quoted) or _MEASURE.match(value):
         return True
-    if quoted and re.match(r"(?:[a-z]+:)?//|~?/[\w.-]+/|\$\{|\$\(", value):
+    if quoted and re.match(r"(?:[a-z]+:)?//|~?/[\w.-]*(?:/|$)|\$\{|\$\(", value):
         return True
     if _VERSION.fullmatch(value) or _DATE.fullmatch(value):
         return True
-    return bool(_ALGORITHM.match(value)) or (not quoted and bool(_CODE.fullmatch(value)))
+    return bool(_ALGORITHM.match(value)) or (
+        not quoted and bool(_CODE.fullmatch(value.lstrip("([")))
+    )
 
 
 def _is_mixed(value: str) -> bool:
