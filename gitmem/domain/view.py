@@ -40,22 +40,36 @@ def render_view(
     are left out first. Then lines are cut from the end of the order type, name. Each sequence
     may itself be cut after ``max_lines`` rows in that order: what is behind cannot be shown.
     """
-    rows = sorted([*current, *superseded], key=view_order)
-    if len(rows) == total:
-        whole = _render(rows, 0)
+    shown = sorted([*current, *superseded], key=view_order)
+    if len(shown) == total:
+        whole = _render([_Line.of(row) for row in shown], 0)
         if _fits(whole, max_lines, max_bytes):
             return whole
-    kept = _longest_prefix([], sorted(current, key=view_order), total, max_lines, max_bytes)
-    if len(kept) == len(current):
-        kept = _longest_prefix(
-            kept, sorted(superseded, key=view_order), total, max_lines, max_bytes
-        )
+    lines = [_Line.of(row) for row in sorted(current, key=view_order)]
+    kept = _longest_prefix([], lines, total, max_lines, max_bytes)
+    if len(kept) == len(lines):
+        more = [_Line.of(row) for row in sorted(superseded, key=view_order)]
+        kept = _longest_prefix(kept, more, total, max_lines, max_bytes)
     return _render(kept, total - len(kept))
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row as it is shown, escaped once."""
+
+    order: tuple[int, str]
+    type: str
+    text: str
+
+    @classmethod
+    def of(cls, row: ViewRow) -> _Line:
+        text = f"- [{row.name}]({row.path}) — {escape_markdown(row.description)}\n"
+        return cls(view_order(row), row.type, text)
+
+
 def _longest_prefix(
-    kept: list[ViewRow], more: list[ViewRow], total: int, max_lines: int, max_bytes: int
-) -> list[ViewRow]:
+    kept: list[_Line], more: list[_Line], total: int, max_lines: int, max_bytes: int
+) -> list[_Line]:
     low, high = 0, len(more)
     while low < high:
         middle = (low + high + 1) // 2
@@ -69,20 +83,16 @@ def _fits(text: bytes, max_lines: int, max_bytes: int) -> bool:
     return text.count(b"\n") <= max_lines and len(text) <= max_bytes
 
 
-def _render(rows: list[ViewRow], left_out: int) -> bytes:
-    lines = [HEADER]
+def _render(rows: list[_Line], left_out: int) -> bytes:
+    parts = [HEADER]
     for record_type in RECORD_TYPES:
         group = [row for row in rows if row.type == record_type]
         if group:
-            lines.append(f"\n## {record_type}\n\n")
-            lines += [_line(row) for row in sorted(group, key=view_order)]
+            parts.append(f"\n## {record_type}\n\n")
+            parts += [row.text for row in sorted(group, key=lambda row: row.order)]
     if not rows and not left_out:
-        lines.append(EMPTY_NOTE)
+        parts.append(EMPTY_NOTE)
     if left_out:
         verb = "record is" if left_out == 1 else "records are"
-        lines.append(f"\n{left_out} more {verb} not shown here; `gitmem list` shows all.\n")
-    return "".join(lines).encode("utf-8")
-
-
-def _line(row: ViewRow) -> str:
-    return f"- [{row.name}]({row.path}) — {escape_markdown(row.description)}\n"
+        parts.append(f"\n{left_out} more {verb} not shown here; `gitmem list` shows all.\n")
+    return "".join(parts).encode("utf-8")

@@ -14,12 +14,13 @@ from gitmem.cache import CommitRow, Projection, RecordRow
 from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import MAIN, MANIFEST, POLICY, VIEW, parse_tombstone_path
-from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit
+from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, format_signature
 from gitmem.domain.policy import Policy
 from gitmem.domain.proposal import Proposal
 from gitmem.domain.record import Record, statement
 from gitmem.domain.tombstone import MAX_TOMBSTONE_BYTES, parse_tombstone
 from gitmem.domain.verify import (
+    LEDGER_IDENTITY,
     Branch,
     DecisionFields,
     Ground,
@@ -32,7 +33,7 @@ from gitmem.domain.verify import (
     read_decision,
 )
 from gitmem.domain.view import ViewRow, render_view
-from gitmem.errors import GitmemError, InvalidInput, NotFound
+from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused, Waiting
 from gitmem.ranking import changed_blocks, count, document, rewrite
 from gitmem.repo import Repo, diff_trees
 from gitmem.store.facts import Facts, committed_at, message_of
@@ -118,39 +119,35 @@ class Ledger:
         strays = (self._projection.meta("strays") or "").split()
         commit = self._repo.reader.commit(oid)
         try:
-            prepared, row = self._recomputed(oid, commit, strays)
-            planned = self.settle(prepared, row)
-            reason = "" if planned else "is not what gitmem computes from its parents"
-        except GitmemError as error:
-            reason = error.message
-        if not reason:
-            self._projection.set_meta("accepted", oid)
-            self._projection.set_meta("strays", "")
-            return
+            planned = self.settle(self._recomputed(oid, commit, strays), oid)
+        except (InvalidInput, Refused, Waiting) as error:
+            reason = error.message.removeprefix(f"{oid}: ")
+        except (NotFound, GitFailed) as error:
+            # Not the commit's fault: were it taken for a stray, a merge would pass it over.
+            raise GitFailed(f"{oid} on main cannot be verified: {error.message}") from error
+        else:
+            if planned.oid == oid:
+                return
+            reason = _difference(planned, commit)
+        reason = reason.encode("utf-8", "backslashreplace").decode("utf-8")
         row = CommitRow(oid, "stray", "", _instant_of(commit, oid), (), (), reason)
         self._projection.add_commit(row)
         self._projection.set_meta("strays", " ".join([*strays, oid]))
 
-    def _recomputed(
-        self, oid: str, commit: Commit, strays: Sequence[str]
-    ) -> tuple[Prepared, CommitRow]:
+    def _recomputed(self, oid: str, commit: Commit, strays: Sequence[str]) -> Prepared:
         accepted = self._projection.meta("accepted")
         if not commit.parents:
             if accepted or strays:
                 raise InvalidInput("is a second root", where=oid)
-            prepared = self._genesis(oid, commit)
-            kind = "genesis"
-        elif accepted is None:
+            return self._genesis(oid, commit)
+        if accepted is None:
             raise InvalidInput("stands on no first commit of a memory", where=oid)
-        elif len(commit.parents) == 1:
-            prepared, kind = self._decision(oid, commit, accepted, strays), "decision"
-        elif len(commit.parents) == 2:
-            parent, tip = commit.parents
-            head = Head(parent, accepted, tuple(strays))
-            prepared, kind = self.prepare_merge(head, tip), "merge"
-        else:
+        if len(commit.parents) == 1:
+            return self._decision(oid, commit, accepted, strays)
+        if len(commit.parents) > 2:
             raise InvalidInput(f"has {len(commit.parents)} parents", where=oid)
-        return prepared, _row(oid, kind, prepared)
+        parent, tip = commit.parents
+        return self.prepare_merge(Head(parent, accepted, tuple(strays)), tip)
 
     # --- planning -------------------------------------------------------------------------
 
@@ -194,6 +191,9 @@ class Ledger:
         return Prepared(plan, policy, ground.tree, rejects=fields.rejects)
 
     def _decision(self, oid: str, commit: Commit, accepted: str, strays: Sequence[str]) -> Prepared:
+        message = message_of(commit, oid)
+        if message.one("Decision") is None:
+            raise InvalidInput("is neither a merge nor a decision: it was made by hand", where=oid)
         ground_tree = self._repo.reader.commit(accepted).tree
         changes: dict[str, bytes | None] = {}
         for path in diff_trees(self._repo.reader, ground_tree, commit.tree):
@@ -205,7 +205,7 @@ class Ledger:
             if path.new_mode != FILE_MODE:
                 raise InvalidInput(f"has the mode {path.new_mode}", where=path.path)
             changes[path.path] = self._repo.reader.blob(path.new_oid, max_bytes=MAX_REVIEWER_BYTES)
-        fields = read_decision(message_of(commit, oid), committed_at(commit, oid))
+        fields = read_decision(message, committed_at(commit, oid))
         head = Head(commit.parents[0], accepted, tuple(strays))
         return self.prepare_decision(head, fields, changes)
 
@@ -233,22 +233,29 @@ class Ledger:
 
     # --- folding --------------------------------------------------------------------------
 
-    def compute(self, prepared: Prepared) -> PlannedCommit:
-        """Return the commit that ``prepared`` makes; the projection stays as it is."""
-        with self._projection.trial():
-            return self._planned(prepared)
+    def fold(self, prepared: Prepared) -> PlannedCommit:
+        """Fold a change that is about to be written; the caller undoes it if that fails."""
+        old = self._documents(prepared)
+        planned = self._planned(prepared)
+        self._keep(old, prepared, planned.oid)
+        self._projection.set_meta("tip", planned.oid)
+        return planned
 
-    def settle(self, prepared: Prepared, row: CommitRow) -> PlannedCommit | None:
-        """Fold ``prepared`` into the projection if it makes the very commit ``row`` names."""
+    def settle(self, prepared: Prepared, oid: str) -> PlannedCommit:
+        """Return the commit that ``prepared`` makes; fold it if it is the very one named."""
         with self._projection.trial() as trial:
             old = self._documents(prepared)
             planned = self._planned(prepared)
-            if planned.oid != row.oid:
-                return None
-            self._reindex(old, self._documents(prepared))
-            self._projection.add_commit(row, _decided(prepared))
-            trial.keep()
+            if planned.oid == oid:
+                self._keep(old, prepared, oid)
+                trial.keep()
             return planned
+
+    def _keep(self, old: list[tuple[int, str]], prepared: Prepared, oid: str) -> None:
+        self._reindex(old, self._documents(prepared))
+        self._projection.add_commit(_row(oid, prepared), _decided(prepared))
+        self._projection.set_meta("accepted", oid)
+        self._projection.set_meta("strays", "")
 
     def _planned(self, prepared: Prepared) -> PlannedCommit:
         if prepared.branch is not None:
@@ -292,14 +299,28 @@ class Ledger:
         self._projection.set_meta("terms", str(terms))
 
 
+def _difference(planned: PlannedCommit, commit: Commit) -> str:
+    """Say in what a commit differs from the one that its parents give."""
+    who = format_signature(LEDGER_IDENTITY, planned.at)
+    parts = {
+        "its files": planned.tree != commit.tree,
+        "its message": planned.message != commit.message,
+        "its author": commit.author != who,
+        "its committer": commit.committer != who,
+    }
+    differ = [part for part, is_other in parts.items() if is_other] or ["its headers"]
+    return f"{' and '.join(differ)} are not what its parents give"
+
+
 def _decided(prepared: Prepared) -> tuple[str, str] | None:
     if prepared.branch is not None:
         return prepared.branch.proposal.id, "merged"
     return (prepared.rejects, "rejected") if prepared.rejects else None
 
 
-def _row(oid: str, kind: str, prepared: Prepared) -> CommitRow:
+def _row(oid: str, prepared: Prepared) -> CommitRow:
     plan = prepared.plan
+    kind = ("genesis", "decision", "merge")[len(plan.parents)]
     proposal: Proposal | None = prepared.branch.proposal if prepared.branch else None
     return CommitRow(
         oid=oid,
