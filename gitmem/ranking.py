@@ -40,6 +40,9 @@ BLOCK = 4096
 QUERY_CHARACTERS = 2048
 """A longer query (a pasted log) is ranked by its first and last half of this many characters."""
 
+QUERY_TERMS = 128
+"""Of a query with more terms that occur at all, this many count: the rarest, which weigh most."""
+
 STEMMED_CHARACTERS = 64
 """A longer word is no English word; the stemmer would take quadratic time on some of them."""
 
@@ -194,7 +197,7 @@ Entry = tuple[int, int]
 
 
 class Index(ABC):
-    """Where postings come from. All three are asked in batches: one row or query serves many."""
+    """Where postings come from, asked in batches."""
 
     @abstractmethod
     def size(self) -> tuple[int, int]:
@@ -296,15 +299,14 @@ def search(query: str, index: Index, limit: int) -> list[tuple[str, float]]:
     """Return the names of the ``limit`` best documents with their scores, best first.
 
     A document needs one of the query's terms, not all; one without any is not returned. Equal
-    scores are ordered by name. Of a query above ``QUERY_CHARACTERS`` only both ends count.
+    scores are ordered by name. A long query is bounded by ``QUERY_CHARACTERS`` and
+    ``QUERY_TERMS``. The index must not change under the call (one read transaction).
     """
     if len(query) > QUERY_CHARACTERS:
         half = QUERY_CHARACTERS // 2
         query = f"{query[:half]}\n{query[-half:]}"
     terms = list(dict.fromkeys(tokens(query)))
-    if limit < 1 or not terms:
-        return []
-    return _named(_scores(terms, index, limit), index, limit)
+    return _named(_scores(terms, index, limit), index, limit) if terms and limit > 0 else []
 
 
 def _scores(terms: Sequence[str], index: Index, limit: int) -> dict[int, float]:
@@ -317,17 +319,16 @@ def _scores(terms: Sequence[str], index: Index, limit: int) -> dict[int, float]:
     documents, total = index.size()
     saturation = _Saturation(total / documents if total else 1.0)
     postings = _postings(terms, index)
-    order = sorted(postings, key=lambda term: (len(postings[term][0]), term))
+    order = sorted(postings, key=lambda term: (len(postings[term][0]), term))[:QUERY_TERMS]
     # BM25's idf in the form that stays above zero: 1 + (n - df + .5) / (df + .5).
     idfs = {term: log((documents + 1) / (len(postings[term][0]) + 0.5)) for term in order}
     rest = sum(idfs.values())
     scores: dict[int, float] = {}
     for term in order:
-        numbers, codes = postings[term]
-        idf = idfs[term]
+        (numbers, codes), idf = postings[term], idfs[term]
         if len(numbers) > 512 and len(numbers) * 4 > len(scores):  # else looking costs more
             near = _near_the_top(scores, rest, limit)
-            if near is not None and len(near) * 8 < len(numbers):
+            if near is not None and len(near) * 2 < len(numbers):
                 scores = near
                 numbers, codes = _only(near, numbers, codes)
         get = scores.get

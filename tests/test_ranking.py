@@ -21,6 +21,7 @@ from gitmem.ranking import (
     K1,
     MAX_LENGTH,
     QUERY_CHARACTERS,
+    QUERY_TERMS,
     B,
     Entry,
     Index,
@@ -454,6 +455,13 @@ def test_only_both_ends_of_a_huge_query_count() -> None:
     assert names(f"{filler} coffee")[0] == "coffee"
     half = "filler " * QUERY_CHARACTERS
     assert names(f"{half} coffee {half}") == []
+
+
+def test_of_a_query_with_very_many_words_the_rarest_count() -> None:
+    rare = [f"q{chr(97 + number // 12)}{chr(97 + number % 12)}x" for number in range(QUERY_TERMS)]
+    records = dict.fromkeys("uv", " ".join(rare)) | dict.fromkeys("xyz", "tea")
+    assert names("tea " + " ".join(rare), records) == ["u", "v"]
+    assert names("tea " + " ".join(rare[1:]), records) == ["u", "v", "x", "y", "z"]
 
 
 @pytest.mark.parametrize(
