@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, Evidence
-from gitmem.domain.layout import POLICY
+from gitmem.domain.layout import POLICY, is_name
 from gitmem.domain.objects import blob_id
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy, make_policy
-from gitmem.domain.review import ReviewerDefinition
+from gitmem.domain.review import RESERVED, ReviewerDefinition
 from gitmem.domain.text import illegal_characters
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput
@@ -89,6 +89,9 @@ def read_reviewer(data: bytes, where: str) -> ReviewerDefinition:
         InvalidInput: a key is missing, unknown or of the wrong kind.
     """
     front = read_frontmatter(data, where=where, max_bytes=MAX_REVIEWER_BYTES)
+    stem = where.rpartition("/")[2].removesuffix(".md")
+    if stem in RESERVED or not is_name(stem):
+        raise InvalidInput(f"{stem[:80]!r} cannot be the name of a reviewer's file", where=where)
     try:
         return ReviewerDefinition.model_validate(
             {**front.fields, "blob": blob_id(data), "rubric": front.body}

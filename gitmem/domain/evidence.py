@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -107,8 +106,3 @@ def match_quote(quote: str, message: Message) -> QuoteMatch:
 def _near(needle: str, message: Message) -> bool:
     loose = normalise_statement(needle)
     return bool(loose) and any(loose in normalise_statement(p.text) for p in message.parts)
-
-
-def is_instant(text: str) -> bool:
-    """Return whether ``text`` is a UTC instant like ``2026-11-30T16:20:11Z``."""
-    return re.fullmatch(_INSTANT, text) is not None

@@ -22,7 +22,9 @@ FILE_MODE = "100644"
 TREE_MODE = "40000"
 
 _OID = re.compile(r"[0-9a-f]{40}\Z")
-_SIGNATURE = re.compile(r"(?P<name>[^<>\n]*)<(?P<email>[^<>\n]*)> (?P<epoch>\d{1,18}) [+-]\d{4}\Z")
+_SIGNATURE = re.compile(
+    r"(?P<name>[^<>\n]*)<(?P<email>[^<>\n]*)> (?P<epoch>[0-9]{1,18}) [+-][0-9]{4}\Z"
+)
 _CRUFT = re.compile(r"[<>\x00-\x1f\x7f-\x9f]")
 
 

@@ -132,18 +132,16 @@ def decide(
         texts = [f"{f.record or proposal.id}: {f.text}" for f in blockers] or ["checks failed"]
         return _no("changes_requested", *texts)
     persons = [review for review in counted.values() if review.by_person]
-    approvals = [
-        review
-        for review in persons
-        if review.verdict == "approve"
-        and not (policy.two_person and review.by == proposal.proposed_by)
-    ]
+    objections = [review for review in persons if review.verdict != "approve"]
+    if objections:
+        rejected = any(review.verdict == "reject" for review in objections)
+        state: State = "rejected" if rejected else "changes_requested"
+        return _no(state, *(f"{review.by} said {review.verdict}" for review in objections))
+    approvals = [r for r in persons if not (policy.two_person and r.by == proposal.proposed_by)]
     if approvals:
         return _yes(approvals, by_person=True)
     if persons:
-        last = max(persons, key=lambda review: review.at)
-        state: State = "rejected" if last.verdict == "reject" else "changes_requested"
-        return _no(state, f"{last.by} said {last.verdict}")
+        return _no("waiting", "the policy wants a person other than the one who proposed it")
     wanted = person_wanted(proposal, checks, policy, standing, types, tombstoned)
     return _by_models(proposal, counted, reviewers, wanted)
 
@@ -227,7 +225,8 @@ def _by_models(
 
 
 _MODEL = re.compile(r"model:(?P<id>[^@\s]+)@\S+\Z")
-_SUFFIX = re.compile(r"(?:[-@:](?:latest|\d{8}|\d{6}|\d{4}|\d{4}-\d\d-\d\d))+\Z")
+_DATE = r"[0-9]{8}|[0-9]{6}|[0-9]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_SUFFIX = re.compile(rf"(?:[-@:](?:latest|{_DATE})|:[a-z0-9]+)+\Z")
 
 
 def model_key(who: str) -> str | None:

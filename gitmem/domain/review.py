@@ -16,6 +16,7 @@ VERDICTS = ("approve", "request_changes", "reject", "inconclusive")
 #: Reviewer names that are no files: the deterministic checks, and a person.
 CHECKS = "checks"
 PERSON = "person"
+RESERVED = (CHECKS, PERSON)
 _FINDING = re.compile(
     r"(?P<severity>blocker|warning) (?P<code>[a-z]+(?:-[a-z]+)*) "
     r"(?P<record>[a-z0-9-]{1,80}|-)(?::(?P<line>[1-9][0-9]{0,5}))? (?P<text>.+)\Z",
@@ -36,11 +37,18 @@ class Finding:
     line: int | None = None
 
     def to_trailer(self) -> str:
-        """Return the value of a ``Finding`` trailer."""
+        """Return the value of a ``Finding`` trailer.
+
+        Raises:
+            InvalidInput: its parts could not be read back; such a branch could never be merged.
+        """
         place = self.record or "-"
         if self.record and self.line:
             place += f":{self.line}"
-        return f"{self.severity} {self.code} {place} {self.text}"
+        value = f"{self.severity} {self.code} {place} {self.text}"
+        if _FINDING.match(value) is None:
+            raise InvalidInput(f"no finding that could be read back: {value[:80]!r}")
+        return value
 
 
 def parse_finding(value: str) -> Finding:

@@ -94,7 +94,7 @@ _IGNORED_IN_STATEMENTS = f"{_JOINERS}{_SELECTORS}{_TAGS}{_INVISIBLE}{_REORDERING
 _MARKDOWN = (
     r"[\\`*~\[\]<|$@]"  # code, emphasis, links, HTML and autolinks, tables, mathematics, mentions
     r"|&(?=#?[0-9A-Za-z]+;)"  # character references
-    r"|(?<![^\W_])_|_(?![^\W_])"  # an underscore inside a word is no emphasis
+    r"|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])"  # inside an ASCII word it is no emphasis
     r"|(?<=:)/(?=/)|(?<=\bwww)\."  # addresses that many renderers turn into links
 )
 _MARKDOWN_BLOCK = r"[#>+=:-]|[0-9]+(?=[.)])"
@@ -244,7 +244,8 @@ def normalise_statement(text: str) -> str:
 
 
 def _tells_apart(character: str) -> bool:
-    return character.isalnum() or unicodedata.category(character) in ("Mn", "Mc", "Me", "Sm")
+    # What is unassigned here may be a letter to a newer Python: it counts as one in both.
+    return character.isalnum() or unicodedata.category(character) in ("Mn", "Mc", "Me", "Sm", "Cn")
 
 
 def escape_terminal(text: str, *, multiline: bool = False) -> str:

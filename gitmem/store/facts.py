@@ -223,6 +223,7 @@ class Facts:
         touched = sort_paths(diff_trees(self._repo.reader, base_tree, commit.tree))
         proposal = read_proposal(message, committed_at(commit, oid), touched.changes)
         records, evidence = self._contents(commit.tree, proposal)
+        self._check_source(base_tree, proposal, evidence)
         return Branch(
             tip=tip,
             proposal=proposal,
@@ -245,6 +246,22 @@ class Facts:
                 continue
             records[change.name] = self._checked(change, tree, cited)
         return records, evidence
+
+    def _check_source(
+        self, base_tree: str, proposal: Proposal, evidence: Mapping[str, frozenset[str]]
+    ) -> None:
+        """Refuse a proposal that claims another source than its new quotes name."""
+        if proposal.attested is None:
+            return
+        for name, cited in evidence.items():
+            for oid in sorted(cited - self.cited(base_tree, name)):
+                where = evidence_path(name, oid)
+                quote = self.evidence(oid, where)
+                if (quote.attested, quote.session) != (proposal.attested, proposal.session):
+                    raise InvalidInput(
+                        "is from another session, or attested otherwise, than the proposal says",
+                        where=where,
+                    )
 
     def _checked(self, change: RecordChange, tree: str, cited: frozenset[str]) -> Record:
         assert change.new is not None
@@ -273,6 +290,8 @@ def message_of(commit: Commit, oid: str) -> CommitMessage:
     Raises:
         InvalidInput: gitmem did not write it.
     """
+    if not commit.message.isascii() and any("\ud800" <= c <= "\udfff" for c in commit.message):
+        raise InvalidInput("has a message that is not UTF-8", where=oid)
     odd = [key for key, _ in commit.extra_headers if key not in _SIGNATURES]
     if odd:
         raise InvalidInput(f"has the header {odd[0]!r}, which gitmem does not write", where=oid)

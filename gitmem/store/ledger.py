@@ -85,7 +85,8 @@ class Ledger:
             )
         if self._projection.meta("tip") != tip:
             with self._projection.transaction():
-                self._follow(tip, progress)
+                # Read again: whoever had the projection until now may have gone further.
+                self._follow(self._repo.read_ref(MAIN) or tip, progress)
         return self._head()
 
     def _head(self) -> Head:

@@ -12,7 +12,6 @@ from gitmem.domain.evidence import (
     MIN_QUOTE,
     SUPPORTS,
     Evidence,
-    is_instant,
     match_quote,
     quote_problem,
     supports,
@@ -150,11 +149,3 @@ def test_evidence_of_another_shape_is_refused(field: str, value: object) -> None
     Evidence.model_validate(FIELDS)
     with pytest.raises(ValidationError):
         Evidence.model_validate({**FIELDS, field: value})
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("2026-11-30T16:20:11Z", True), ("2026-11-30", False), ("2026-11-30T16:20:11Z\n", False)],
-)
-def test_an_instant_has_one_form(text: str, expected: bool) -> None:
-    assert is_instant(text) == expected

@@ -180,11 +180,17 @@ def test_a_person_may_change_their_mind() -> None:
     expect(CASE.with_reviews(no, yes), "mergeable")
 
 
+def test_one_persons_yes_does_not_silence_anothers_no() -> None:
+    yes, no = CASE.review(ADA, at=1), CASE.review(GRACE, "request_changes", at=2)
+    expect(CASE.with_reviews(yes, no), "changes_requested", "Grace")
+    expect(CASE.with_reviews(no, yes), "changes_requested", "Grace")
+
+
 def test_a_person_may_approve_what_they_wrote_unless_two_are_needed() -> None:
     own = replace(CASE, kind="remember", proposed_by=ADA, attested="caller")
     expect(own.with_reviews(own.review(ADA)), "mergeable")
     two = replace(own, policy=Policy(two_person=True))
-    expect(two.with_reviews(two.review(ADA)), "changes_requested", "Ada")
+    expect(two.with_reviews(two.review(ADA)), "waiting", "other than")
     decision = expect(two.with_reviews(two.review(ADA), two.review(GRACE)), "mergeable")
     assert decision.approved_by == (GRACE,)
 
