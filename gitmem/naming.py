@@ -18,17 +18,132 @@ MAX_WORDS = 6
 
 _HASH_DIGITS = 4
 _MAX_WORD = 24
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+# Addresses and paths are matched to be left out: they tell little and change.
 _WORD = re.compile(
-    r"https?://[^\s\u3000-\u9fff]+|[A-Za-z0-9][A-Za-z0-9']*|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+    r"https?://[^\s\u3000-\u9fff]+|[\w.~-]{0,80}/[\w./~-]*|(?P<latin>[A-Za-z0-9][A-Za-z0-9']*)"
+    r"|(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)",
+    re.ASCII,
 )
 _STOP_WORDS = frozenset(
-    ["a", "about", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "it", "it's", "its", "just", "let", "let's", "ll", "may", "me", "might", "mine", "must", "my", "of", "on", "or", "our", "ours", "out", "please", "re", "s", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those", "to", "too", "us", "use", "using", "very", "was", "we", "we're", "we've", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "will", "with", "would", "you", "your", "yours"]
+    [
+        "a",
+        "about",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "being",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "hers",
+        "him",
+        "his",
+        "i",
+        "i'd",
+        "i'll",
+        "i'm",
+        "i've",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "it's",
+        "its",
+        "just",
+        "let",
+        "let's",
+        "ll",
+        "may",
+        "me",
+        "might",
+        "mine",
+        "must",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "ours",
+        "out",
+        "please",
+        "re",
+        "s",
+        "shall",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "theirs",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "too",
+        "us",
+        "use",
+        "using",
+        "very",
+        "was",
+        "we",
+        "we're",
+        "we've",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "whose",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "yours",
+    ]
 )
 # Function words first, then single characters: what is left are the words that tell.
 _CHINESE_STOP = re.compile(
-    "我们|你们|他们|咱们|使用|一名|一个|一位|一下|必须|应该|可以|需要|务必|一定|以后|今后|从现在起"
-    "|[的了吗呢吧啊呀哦请我你您他她它们在是把被都就和与及也还很用要会得地着过将给先里]"
+    "我们|你们|他们|咱们|使用|一名|一个|一位|一下|必须|应该|可以|需要|务必|一定|以后|今后"
+    "|从现在起"
+    "|[的了吗呢吧啊呀哦请我你您他她它们在是把被都就和与及也还很用要会得地着过将给先里最更超啊]"
+)
+# Words of statements that pypinyin's dictionary would cut in the wrong place.
+_CHINESE_WORDS = re.compile(
+    "(包管理器|服务器|变量|数据库|喜欢|习惯|偏好|讨厌|统一|禁止|决定|制表符|空格|缩进"
+    "|端口|分支|仓库|密钥|迁移|部署|发布|工程师|注释"
+    "|英文|中文|代码|全局|生产|推送|直接|深色|浅色|模式|时区)"
 )
 
 
@@ -61,13 +176,10 @@ def name_for(statement: str, taken: Callable[[str], bool]) -> str:
 
 def _words(text: str) -> Iterator[str]:
     for match in _WORD.finditer(text):
-        run = match.group()
-        if _HAN.match(run):
-            yield from _pinyin(run)
-        elif not run.startswith(("http://", "https://")):
-            word = run.lower()
-            if word not in _STOP_WORDS:
-                yield word.replace("'", "")[:_MAX_WORD]
+        if match["han"]:
+            yield from _pinyin(match["han"])
+        elif match["latin"] and match["latin"].lower() not in _STOP_WORDS:
+            yield match["latin"].lower().replace("'", "")[:_MAX_WORD]
 
 
 def _pinyin(run: str) -> Iterator[str]:
@@ -78,7 +190,10 @@ def _pinyin(run: str) -> Iterator[str]:
 
     for piece in filter(None, _CHINESE_STOP.split(run)):
         loose: list[str] = []
-        for word in seg.cut(piece):
+        known = _CHINESE_WORDS.split(piece)
+        for word in (
+            w for i, part in enumerate(known) for w in ([part] if i % 2 else seg.cut(part))
+        ):
             syllables = [s for s in lazy_pinyin(word, errors="ignore") if s.isascii()]
             if len(word) == 1:
                 loose += syllables

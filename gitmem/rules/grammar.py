@@ -27,9 +27,9 @@ class Guard:
     weak: bool = False
 
 
-def rule(kind: str, type: str, pattern: str) -> Rule:
-    """A rule whose pattern ignores case."""
-    return Rule(kind, type, re.compile(pattern, re.IGNORECASE))
+def rules(kind: str, type: str, *patterns: str) -> tuple[Rule, ...]:
+    """Rules of one kind and type; their patterns ignore case."""
+    return tuple(Rule(kind, type, re.compile(pattern, re.IGNORECASE)) for pattern in patterns)
 
 
 def guard(reason: str, pattern: str, *, weak: bool = False) -> Guard:

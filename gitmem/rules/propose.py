@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 from gitmem.domain.proposal_item import Citation, Item
 from gitmem.domain.session import Message
+from gitmem.domain.text import normalise_statement
 from gitmem.naming import name_for
-from gitmem.rules.correction import Fact, Facts, corrected_text, is_part_of
+from gitmem.rules.correction import Fact, Facts, is_part_of
 from gitmem.rules.model import KnownRecord, PassedOver, RuleResult
 from gitmem.rules.sentences import Sentence, sentences
-from gitmem.rules.statement import Statement, judge, quotable, reason_of
+from gitmem.rules.statement import Statement, is_request, judge, quotable, reason_of
+from gitmem.rules.values import corrected_text
 
 MAX_SHOWN = 200
 MAX_EVIDENCE = 4
@@ -90,7 +92,8 @@ class _Conversation:
         for entry in self._entries.values():
             name = entry.revises.name if entry.revises else self._name(entry, used)
             used.add(name)
-            if any(citation.message >= self._new_from for citation in entry.evidence):
+            new = any(citation.message >= self._new_from for citation in entry.evidence)
+            if new and not _says_what_it_said(entry):
                 items.append(_item(name, entry))
         return RuleResult(tuple(items), tuple(self._passed))
 
@@ -105,7 +108,7 @@ class _Conversation:
     def _take(
         self, sentence: Sentence, following: Sentence | None, before: _Entry | None
     ) -> _Entry | None:
-        requested = following is not None and judge(following).verdict == "request"
+        requested = following is not None and is_request(following)
         judgement = judge(sentence, requested=requested)
         if judgement.verdict == "request":
             if before:
@@ -155,8 +158,9 @@ class _Conversation:
         """Put ``statement`` in the place of what it corrects, under the same name and type."""
         before = self._entries.pop(id(target), None)
         record = before.revises if before else self._records[target.record]
-        merged = corrected_text(target.text, statement.text)
-        if statement.kind and not is_part_of(statement.text, target.text):
+        basis = stated(record.body) if record and target.record else target.text
+        merged = corrected_text(basis, statement.text)
+        if statement.kind and not is_part_of(statement.text, basis):
             merged = ""
         type = before.statement.type if before else target.type
         statement = replace(statement, type=type, text=merged or statement.text)
@@ -175,9 +179,10 @@ class _Conversation:
     def _withdraw(self, words: str) -> None:
         """Drop what ``words`` take back: the statement they name, or else the latest one."""
         fact = self._facts.latest_about(words) if words else None
-        entry = self._entries.get(id(fact)) or next(
-            (e for e in reversed(self._entries.values()) if self._turn - e.turn <= 1), None
-        )
+        latest = next(reversed(self._entries.values()), None)
+        if latest and self._turn - latest.turn > 1:
+            latest = None
+        entry = self._entries.get(id(fact), latest)
         if entry is None:
             return
         del self._entries[id(entry.fact)]
@@ -212,6 +217,13 @@ def stated(body: str) -> str:
     """What a record's body states: its first line of text, without heading or label."""
     lines = (line.strip() for line in body.splitlines())
     return next((line for line in lines if line and not line.startswith(("#", "**"))), "")
+
+
+def _says_what_it_said(entry: _Entry) -> bool:
+    """Whether a revision came back to what its record states."""
+    return entry.revises is not None and normalise_statement(
+        stated(entry.revises.body)
+    ) == normalise_statement(entry.statement.text)
 
 
 def _item(name: str, entry: _Entry) -> Item:

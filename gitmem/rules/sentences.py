@@ -62,7 +62,8 @@ _PASTE = re.compile(
     r"|\b(?:says|said|wrote|reads|writes|told (?:me|us)|tells (?:me|us)|printed|prints|posted"
     r"|answered|replied|suggests|recommends)\b[^:：]{0,40}[:：]\s*$"
     r"|(?:这是|以下|下面|如下|贴|看到|收到|复制|转发|引用)[^:：]{0,30}"
-    r"(?:日志|报错|输出|邮件|文档|原文|内容|聊天记录|消息|文章|评论|代码|文件|手册|回复|提示词|帖子|截图)"
+    r"(?:日志|报错|输出|邮件|文档|原文|内容|聊天记录|消息|文章|评论|代码|文件|手册|回复"
+    r"|提示词|帖子|截图)"
     r"[^:：]{0,20}[:：]\s*$"
     r"|^\s*(?:日志|报错|报错信息|输出|原文|邮件|聊天记录|logs?|output|error|readme)\s?[:：]\s*$"
     r"|(?:说|写道|写着|写的是|回复|要求|建议)(?:的?是|了)?[^:：\w]{0,4}[:：]\s*$",
@@ -79,7 +80,10 @@ _END = re.compile(
     rf"|\.(?=$|\s|[{CJK}]|[{_CLOSERS}]+(?:\s|$))[{_CLOSERS}]*"
 )
 _ABBREVIATIONS = frozenset(
-    ["e.g", "i.e", "eg", "ie", "vs", "mr", "mrs", "ms", "dr", "st", "cf", "approx", "resp", "fig", "al", "inc", "ltd", "co", "jr", "sr", "prof", "dept", "est", "min", "max", "ver", "incl", "excl", "a.k.a", "aka", "w.r.t"]
+    """
+    e.g i.e eg ie vs mr mrs ms dr st cf approx resp fig al inc ltd co jr sr prof dept est min
+    max ver incl excl a.k.a aka w.r.t
+    """.split()  # noqa: SIM905
 )
 _LAST_WORD = re.compile(r"[A-Za-z][A-Za-z.]{0,11}$")
 
@@ -141,6 +145,9 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     closed_at = {match[1]: match.start() for match in _TAG_CLOSE.finditer(text)}
     for match in _LINE.finditer(text):
         line = match.group()
+        if line.isspace() and not fence:
+            yield line, IN_QUOTE if pasted or closing_tag else ""
+            continue
         opening = _FENCE.match(line)
         if fence:
             yield line, IN_CODE
@@ -195,9 +202,7 @@ def _paragraph(block: str, message: int) -> Iterator[Sentence]:
             intro = ""
 
 
-def _sentence(
-    message: int, block: str, masked: str, span: tuple[int, int], intro: str
-) -> Sentence:
+def _sentence(message: int, block: str, masked: str, span: tuple[int, int], intro: str) -> Sentence:
     text = block[span[0] : span[1]]
     left = span[0] + len(text) - len(text.lstrip())
     right = span[0] + len(text.rstrip())

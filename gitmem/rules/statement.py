@@ -8,7 +8,7 @@ from typing import Literal
 
 from gitmem.domain.session import REDACTION_MARK
 from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length, to_nfc
-from gitmem.rules import chinese, english
+from gitmem.rules import chinese, chinese_marks, english, english_marks
 from gitmem.rules.grammar import Guard, Rule
 from gitmem.rules.sentences import CJK, IN_QUOTE, Sentence
 
@@ -18,26 +18,49 @@ MAX_QUOTE = 1000
 
 MAX_DESCRIPTION = 200
 
-_RULES: tuple[Rule, ...] = english.RULES + chinese.RULES
-_GUARDS: tuple[Guard, ...] = english.GUARDS + chinese.GUARDS
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HAS_CJK = re.compile(f"[{CJK}]")
+_HAS_LATIN = re.compile("[A-Za-z]{2}|\\bI\\b")
 _TYPOGRAPHIC = str.maketrans({"’": "'", "\n": " ", "\t": " ", "\r": " ", "\u00a0": " "})
 # "Bob: never do that", "User: I like tea": a line of somebody's, unless the word is one of these.
 _SPEAKER = re.compile(
-    r"(?P<who>[A-Za-z][\w.-]{0,20}(?: [A-Z][\w.-]{0,20})?|[\u4e00-\u9fff]{1,4}(?:\s?[A-Za-z]{1,12})?)"
+    r"(?P<who>[A-Za-z][\w.-]{0,20}(?: [A-Z][\w.-]{0,20})?"
+    r"|[\u4e00-\u9fff]{1,4}(?:\s?[A-Za-z]{1,12})?)"
     r"(?: ?[(（][^()（）]{1,20}[)）])?\s?[:：]\s*(?=\S)"
 )
 _NO_SPEAKER = frozenset(
-    ["note", "notes", "rule", "rules", "remember", "correction", "reminder", "decision", "decided", "preference", "preferences", "update", "edit", "ps", "fyi", "important", "also", "again", "convention", "conventions", "policy", "style", "agreed", "please", "constraint", "warning", "caution", "todo", "tip", "docs", "documentation", "memory", "me", "actually", "summary", "answer", "naming", "formatting", "indentation", "testing", "tests", "git", "commits", "python", "sql", "security", "database", "general", "btw", "one", "first", "second", "third", "finally", "记住", "请记住", "记一下", "请记一下", "注意", "更正", "纠正", "规则", "决定", "约定", "另外", "还有", "备注", "提醒", "补充", "要求", "原则", "偏好", "最后", "总之", "结论", "重要", "说明", "对了", "以后", "文档", "规范", "习惯", "数据库", "测试", "提交", "命名", "代码", "缩进", "我的习惯", "我的偏好", "我们决定", "麻烦记住", "帮我记住", "记下来", "记下", "修正", "订正", "应该是", "团队约定", "约定好", "答"]
+    """
+    note notes rule rules remember correction reminder decision decided preference preferences
+    update edit ps fyi important also again convention conventions policy style agreed please
+    constraint warning caution todo tip docs documentation memory me actually summary answer
+    naming formatting indentation testing tests git commits python sql security database general
+    btw one first second third finally 记住 请记住 记一下 请记一下 注意 更正 纠正 规则 决定 约定
+    另外 还有 备注 提醒 补充 要求 原则 偏好 最后 总之 结论 重要 说明 对了 以后 文档 规范 习惯
+    数据库 测试 提交 命名 代码 缩进 我的习惯 我的偏好 我们决定 麻烦记住 帮我记住 记下来 记下
+    修正 订正 应该是 团队约定 约定好 答
+    """.split()  # noqa: SIM905
+)
+_CONJUNCTION = re.compile(
+    (
+        r"^(?:(?:and|but|so|also|then) (?=\w)|(?:但是?|而且|所以|另外"
+        r"|还有)(?=[\u4e00-\u9fff]))"
+    ),
+    re.IGNORECASE,
 )
 # Openings of a correction that also open other sentences.
 _WEAK_MARK = re.compile(
-    r"(?:oh |hmm,? |ah,? )?(?:actually|wait|sorry|edit|update|其实|实际上|等等|等下|抱歉|不好意思|算了|应该)",
+    (
+        r"(?:oh |hmm,? |ah,? )?(?:actually|wait|sorry|edit|update|其实|实际上|等等|等下|抱歉"
+        r"|不好意思|算了|应该)"
+    ),
     re.IGNORECASE,
 )
 _CAPITALISED = frozenset(
-    ["i", "we", "you", "the", "a", "an", "our", "my", "all", "every", "each", "any", "never", "always", "do", "don't", "avoid", "use", "please", "in", "on", "when", "whenever", "before", "after", "for", "if", "see", "make", "keep", "write", "run", "let's", "no", "it", "that", "this", "commit", "ask", "add", "put", "force", "migrations", "deployments"]
+    """
+    i we we're it's i'm i've we've they you the a an our my all every each any never always do
+    don't avoid use please in on when whenever before after for if see make keep write run let's
+    no it that this commit ask add put force migrations deployments
+    """.split()  # noqa: SIM905
 )
 
 
@@ -94,8 +117,16 @@ def as_sentence(text: str) -> str:
 
 def has_cue(text: str) -> bool:
     """Whether a word in ``text`` makes it worth a closer look; cheap, for pasted megabytes."""
-    return bool(chinese.CUE.search(text)) or not english.CUE_WORDS.isdisjoint(
+    return bool(chinese_marks.CUE.search(text)) or not english_marks.CUE_WORDS.isdisjoint(
         _WORD.findall(text.lower().replace("’", "'"))
+    )
+
+
+def is_request(sentence: Sentence) -> bool:
+    """Whether ``sentence`` only asks to remember what the one before it says."""
+    masked = sentence.masked.translate(_TYPOGRAPHIC)
+    return not sentence.aside and bool(
+        english_marks.BARE_REQUEST.match(masked) or chinese_marks.BARE_REQUEST.fullmatch(masked)
     )
 
 
@@ -108,10 +139,11 @@ def judge(sentence: Sentence, *, requested: bool = False) -> Judgement:
         return _NOTHING
     plain = sentence.text.translate(_TYPOGRAPHIC)
     if sentence.aside:
-        return _passed(sentence.aside) if _candidate(plain) else _NOTHING
-    masked = sentence.masked.translate(_TYPOGRAPHIC)
-    if english.BARE_REQUEST.match(masked) or chinese.BARE_REQUEST.fullmatch(masked):
+        words = plain.lstrip(" >|#/*+-$")
+        return _passed(sentence.aside) if _candidate(words) else _NOTHING
+    if is_request(sentence):
         return Judgement("request")
+    masked = sentence.masked.translate(_TYPOGRAPHIC)
     return _Reader(sentence, plain, masked, requested).judge()
 
 
@@ -119,10 +151,12 @@ def reason_of(sentence: Sentence) -> str:
     """The reason that a sentence beginning with "Because" or 原因是 gives, or ""."""
     if sentence.aside or sentence.masked.rstrip().endswith(("?", "？")):
         return ""
-    opening = english.REASON_NEXT.match(sentence.text) or chinese.REASON_NEXT.match(sentence.text)
+    opening = english_marks.REASON_NEXT.match(sentence.text) or chinese_marks.REASON_NEXT.match(
+        sentence.text
+    )
     if not opening or _candidate(sentence.text[opening.end() :]):
         return ""
-    return _tidy(sentence.text[opening.end() :]) if _unquotable(sentence.text) == "" else ""
+    return _bare(sentence.text[opening.end() :]) if _unquotable(sentence.text) == "" else ""
 
 
 def _passed(reason: str) -> Judgement:
@@ -132,14 +166,22 @@ def _passed(reason: str) -> Judgement:
 def _candidate(text: str) -> bool:
     return bool(
         _match(text)
-        or english.REQUEST.match(text)
-        or chinese.REQUEST.match(text)
-        or chinese.FROM_NOW_ON.search(text)
+        or english_marks.REQUEST.match(text)
+        or chinese_marks.REQUEST.match(text)
+        or chinese_marks.FROM_NOW_ON.search(text)
     )
 
 
 def _match(text: str) -> Rule | None:
-    return next((rule for rule in _RULES if rule.pattern.search(text)), None)
+    rules: tuple[Rule, ...] = english.RULES if _HAS_LATIN.search(text) else ()
+    if _HAS_CJK.search(text):
+        rules += chinese.RULES
+    return next((rule for rule in rules if rule.pattern.search(text)), None)
+
+
+def _guards(text: str) -> tuple[Guard, ...]:
+    guards: tuple[Guard, ...] = english_marks.GUARDS if _HAS_LATIN.search(text) else ()
+    return guards + chinese_marks.GUARDS if _HAS_CJK.search(text) else guards
 
 
 def quotable(text: str) -> bool:
@@ -161,10 +203,16 @@ def _unquotable(text: str) -> str:
     return ""
 
 
-def _tidy(text: str) -> str:
+def _bare(text: str) -> str:
+    """``text`` on one line, without the punctuation around it."""
     text = to_nfc(fold_whitespace(text)).strip(" ,，;；:：、—–")
     while text and text[-1] in ".。!！,，;；" and not text.endswith(("...", "etc.")):
         text = text[:-1].rstrip()
+    return text
+
+
+def _tidy(text: str) -> str:
+    text = _CONJUNCTION.sub("", _bare(text))
     first = text.partition(" ")[0]
     return text[:1].upper() + text[1:] if first.strip(",") in _CAPITALISED else text
 
@@ -185,19 +233,22 @@ class _Reader:
 
     def judge(self) -> Judgement:
         speaker = _SPEAKER.match(self.masked)
-        theirs = speaker is not None and speaker["who"].lower() not in _NO_SPEAKER
+        theirs = speaker is not None and not _is_heading(speaker["who"])
         self._open()
         if self._only_withdraws():
             return Judgement("withdrawal")
         core, reason = self._split_reason()
         rule = _match(core)
-        wanted = self.requested or bool(chinese.FROM_NOW_ON.search(core))
+        self.corrects = self.corrects or bool(
+            english_marks.CONTRAST.match(core) or chinese_marks.CONTRAST.search(core)
+        )
+        wanted = self.requested or bool(chinese_marks.FROM_NOW_ON.search(core))
         if not (rule or wanted or self.corrects):
             return self._no_rule(core)
         if theirs and (rule or wanted):
             return _passed("somebody else's words")
         against = self._guarded(core, wanted)
-        if against or not core.strip(" .。!！"):
+        if against or not self._says_something(rule, core):
             return _passed(against) if against and (rule or wanted) else _NOTHING
         unfit = _unquotable(self.sentence.text)
         if unfit:
@@ -211,9 +262,11 @@ class _Reader:
         """Take off "ok,", "actually,", "please remember that" and the like, in any order."""
         for _ in range(8):
             rest = self._rest()
-            request = english.REQUEST.match(rest) or chinese.REQUEST.match(rest)
-            correction = english.CORRECTION.match(rest) or chinese.CORRECTION.match(rest)
-            lead = english.LEAD.match(rest) or chinese.LEAD.match(rest)
+            request = english_marks.REQUEST.match(rest) or chinese_marks.REQUEST.match(rest)
+            correction = english_marks.CORRECTION.match(rest) or chinese_marks.CORRECTION.match(
+                rest
+            )
+            lead = english_marks.LEAD.match(rest) or chinese_marks.LEAD.match(rest)
             taken = request or correction or lead
             if taken is None or not taken.end():
                 break
@@ -223,9 +276,9 @@ class _Reader:
                 self.strongly = self.strongly or not _WEAK_MARK.match(taken.group())
                 self.withdraws = self.withdraws or bool(_withdrawal(rest))
             self.start += taken.end()
-        at_end = english.REQUEST_AT_END.search(self._rest()) or chinese.REQUEST_AT_END.search(
+        at_end = english_marks.REQUEST_AT_END.search(
             self._rest()
-        )
+        ) or chinese_marks.REQUEST_AT_END.search(self._rest())
         if at_end and at_end.start() > 0:
             self.requested = True
             self.end = self.start + at_end.start()
@@ -239,13 +292,13 @@ class _Reader:
 
     def _split_reason(self) -> tuple[str, str]:
         rest = self._rest()
-        first = english.REASON_FIRST.match(rest) or chinese.REASON_FIRST.match(rest)
+        first = english_marks.REASON_FIRST.match(rest) or chinese_marks.REASON_FIRST.match(rest)
         if first and _match(rest[first.end() :]):
             begin = self.start + first.start("reason")
             reason = self.sentence.text[begin : self.start + first.end("reason")]
             self.start += first.end()
-            return self._rest(), _tidy(reason)
-        for pattern in (english.REASON, chinese.REASON):
+            return self._rest(), _bare(reason)
+        for pattern in (english_marks.REASON, chinese_marks.REASON):
             found = pattern.search(rest)
             if found and quote_length(rest[: found.start()].strip()) >= MIN_QUOTE:
                 tail = rest[found.end() :]
@@ -254,13 +307,15 @@ class _Reader:
                 begin = self.start + (found.end() if found["why"] else found.start("kept"))
                 reason = self.sentence.text[begin : self.end]
                 self.end = self.start + found.start()
-                return self._rest(), _tidy(reason)
+                return self._rest(), _bare(reason)
         return rest, ""
 
     def _no_rule(self, core: str) -> Judgement:
-        cue = english.WEAK_CUE.search(core) or chinese.WEAK_CUE.search(core)
+        cue = english_marks.WEAK_CUE.search(core) or chinese_marks.WEAK_CUE.search(core)
         if cue:
-            return _passed(self._guarded(core, False) or "an order, without a word that makes it a rule")
+            return _passed(
+                self._guarded(core, False) or "an order, without a word that makes it a rule"
+            )
         if QUOTED_WORDS.search(self.masked) and _candidate(self.plain):
             return _passed(IN_QUOTE)
         return _NOTHING
@@ -269,7 +324,7 @@ class _Reader:
         """The reason that speaks against this sentence, or ""."""
         whole = self.masked
         intro = self.sentence.intro
-        for check in _GUARDS:
+        for check in _guards(whole + intro):
             if check.weak and wanted and check.reason == "a hypothetical":
                 continue
             # A reason may quote, doubt or suppose; what is stated may not.
@@ -279,6 +334,12 @@ class _Reader:
             ):
                 return check.reason
         return ""
+
+    def _says_something(self, rule: Rule | None, core: str) -> bool:
+        """Whether there is more than "I usually run" or "then yes"."""
+        if (rule and rule.kind == "identity") or (self.corrects and not rule):
+            return bool(core.strip(" .。!！"))
+        return bool(_HAS_CJK.search(core)) or len(core.split()) > 2
 
     def _statement(self, rule: Rule | None, core: str, reason: str, wanted: bool) -> Statement:
         text = _tidy(self.sentence.text[self.start : self.end])
@@ -297,20 +358,25 @@ class _Reader:
         )
 
 
-_OF_THE_CORE = frozenset(
-    ["somebody else's words", "a hypothetical", "about something at hand"]
-)
+_OF_THE_CORE = frozenset(["somebody else's words", "a hypothetical", "about something at hand"])
 QUOTED_WORDS = re.compile("\ue001")
 
 
+def _is_heading(words: str) -> bool:
+    """Whether what stands before a colon is "Note" or 另外记住, and not a speaker's name."""
+    return words.lower() in _NO_SPEAKER or any(
+        not word.isascii() and word in words for word in _NO_SPEAKER
+    )
+
+
 def _withdrawal(text: str) -> re.Match[str] | None:
-    return english.WITHDRAWAL.match(text) or chinese.WITHDRAWAL.match(text)
+    return english_marks.WITHDRAWAL.match(text) or chinese_marks.WITHDRAWAL.match(text)
 
 
 def _type_of(core: str) -> str:
     """The type of what was asked to be remembered, where no rule tells it."""
-    if english.ABOUT_ME.match(core) or chinese.ABOUT_ME.match(core):
+    if english_marks.ABOUT_ME.match(core) or chinese_marks.ABOUT_ME.match(core):
         return "user"
-    if english.IMPERATIVE.match(core) or chinese.IMPERATIVE.match(core):
+    if english_marks.IMPERATIVE.match(core) or chinese_marks.IMPERATIVE.match(core):
         return "feedback"
     return "project"
