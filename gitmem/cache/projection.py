@@ -12,6 +12,19 @@ from gitmem.domain.layout import RECORD_TYPES
 
 #: SQLite's historical limit of variables in a statement is 999.
 _BATCH = 500
+#: What two projections of one main have in common: everything but numbers that were given out.
+_COMPARED = {
+    "the list of records": "SELECT name, rank, path, blob, description, status, valid_from,"
+    " valid_until, superseded, change, approved_by, approved_at FROM records ORDER BY name",
+    "what supersedes what": "SELECT name, by FROM supersedes ORDER BY name, by",
+    "the history": "SELECT oid, kind, change, at, approved_by, records, reason FROM commits"
+    " ORDER BY seq",
+    "which commit touched what": "SELECT t.name, c.oid FROM touched t JOIN commits c"
+    " USING(seq) ORDER BY t.name, c.seq",
+    "what was decided": "SELECT id, what, oid FROM decided JOIN commits USING(seq) ORDER BY id",
+    "where main stands": "SELECT key, value FROM meta ORDER BY key",
+    "the words for search": "SELECT DISTINCT term FROM blocks ORDER BY term",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +64,13 @@ class Projection(Database):
 
     def blob(self, oid: str) -> dict[str, Any] | None:
         """Return what was parsed out of a blob, None where it was not parsed yet."""
-        row = self._db.execute("SELECT json FROM blobs WHERE oid=?", (oid,)).fetchone()
-        return json.loads(row[0]) if row else None
+        rows = self._run("SELECT json FROM blobs WHERE oid=?", (oid,))
+        return json.loads(rows[0][0]) if rows else None
 
     def put_blob(self, oid: str, parsed: Mapping[str, Any]) -> None:
         """Keep what was parsed out of a blob."""
         text = json.dumps(parsed, ensure_ascii=False)
-        self._db.execute("INSERT OR REPLACE INTO blobs VALUES(?,?)", (oid, text))
+        self._run("INSERT OR REPLACE INTO blobs VALUES(?,?)", (oid, text))
 
     # --- records --------------------------------------------------------------------------
 
@@ -79,7 +92,7 @@ class Projection(Database):
         return self._rows(query, (0, limit)), self._rows(query, (1, limit))
 
     def _rows(self, where: str, values: Sequence[Any]) -> list[RecordRow]:
-        found = self._db.execute(
+        found = self._run(
             "SELECT name, rank, path, blob, description, status, valid_from, valid_until, change,"
             f" approved_by, approved_at FROM records {where}",
             values,
@@ -104,18 +117,18 @@ class Projection(Database):
     def numbers(self, names: Iterable[str]) -> dict[str, int]:
         """Return the document numbers of names, a new one for each name that has none."""
         found: dict[str, int] = {}
-        top = self._db.execute("SELECT COALESCE(MAX(number), -1) FROM records").fetchone()[0]
+        top = self._run("SELECT COALESCE(MAX(number), -1) FROM records")[0][0]
         for name in names:
-            row = self._db.execute("SELECT number FROM records WHERE name=?", (name,)).fetchone()
-            if row is None:
+            rows = self._run("SELECT number FROM records WHERE name=?", (name,))
+            if not rows:
                 top += 1
-            found[name] = top if row is None else row[0]
+            found[name] = rows[0][0] if rows else top
         return found
 
     def put_record(self, row: RecordRow, number: int, supersedes: Iterable[str]) -> None:
         """Insert or replace a record, and what it supersedes."""
-        self._db.execute("DELETE FROM records WHERE name=?", (row.name,))
-        self._db.execute(
+        self._run("DELETE FROM records WHERE name=?", (row.name,))
+        self._run(
             "INSERT INTO records VALUES(?,?,?,?,?,?,?,?,?,0,?,?,?)",
             (
                 row.name,
@@ -136,16 +149,16 @@ class Projection(Database):
 
     def remove_record(self, name: str) -> None:
         """Take a record out."""
-        self._db.execute("DELETE FROM records WHERE name=?", (name,))
+        self._run("DELETE FROM records WHERE name=?", (name,))
         self._set_supersedes(name, ())
 
     def _set_supersedes(self, by: str, names: Iterable[str]) -> None:
-        old = {row[0] for row in self._db.execute("SELECT name FROM supersedes WHERE by=?", (by,))}
+        old = {row[0] for row in self._run("SELECT name FROM supersedes WHERE by=?", (by,))}
         new = set(names)
-        self._db.execute("DELETE FROM supersedes WHERE by=?", (by,))
-        self._db.executemany("INSERT INTO supersedes VALUES(?,?)", [(name, by) for name in new])
+        self._run("DELETE FROM supersedes WHERE by=?", (by,))
+        self._run_many("INSERT INTO supersedes VALUES(?,?)", [(name, by) for name in new])
         for name in sorted(old | new | {by}):
-            self._db.execute(
+            self._run(
                 "UPDATE records SET superseded=EXISTS(SELECT 1 FROM supersedes WHERE name=?1)"
                 " WHERE name=?1",
                 (name,),
@@ -155,7 +168,7 @@ class Projection(Database):
 
     def add_commit(self, row: CommitRow, decided: tuple[str, str] | None = None) -> None:
         """Append a commit of main. ``decided`` is a proposal's id and what became of it."""
-        cursor = self._db.execute(
+        self._run(
             "INSERT INTO commits(oid, kind, change, at, approved_by, records, reason)"
             " VALUES(?,?,?,?,?,?,?)",
             (
@@ -168,12 +181,11 @@ class Projection(Database):
                 row.reason,
             ),
         )
-        names = {name for name, _ in row.records}
-        self._db.executemany(
-            "INSERT INTO touched VALUES(?,?)", [(name, cursor.lastrowid) for name in sorted(names)]
-        )
+        seq = self._run("SELECT last_insert_rowid()")[0][0]
+        names = sorted({name for name, _ in row.records})
+        self._run_many("INSERT INTO touched VALUES(?,?)", [(name, seq) for name in names])
         if decided:
-            self._db.execute("INSERT INTO decided VALUES(?,?,?)", (*decided, cursor.lastrowid))
+            self._run("INSERT INTO decided VALUES(?,?,?)", (*decided, seq))
 
     def commit(self, oid: str) -> CommitRow | None:
         """Return the row of a commit of main, None where it is not in the chain."""
@@ -189,7 +201,7 @@ class Projection(Database):
         return self._commits(f"{where} {tail}", values)
 
     def _commits(self, where: str, values: Sequence[Any]) -> list[CommitRow]:
-        found = self._db.execute(
+        found = self._run(
             f"SELECT oid, kind, change, at, approved_by, records, reason FROM commits {where}",
             values,
         )
@@ -208,37 +220,45 @@ class Projection(Database):
 
     def decided(self, proposal: str) -> str | None:
         """Return ``merged`` or ``rejected`` where main decided a proposal."""
-        row = self._db.execute("SELECT what FROM decided WHERE id=?", (proposal,)).fetchone()
-        return row[0] if row else None
+        rows = self._run("SELECT what FROM decided WHERE id=?", (proposal,))
+        return rows[0][0] if rows else None
+
+    def differs_from(self, other: Projection) -> str:
+        """Return what is not as in ``other``, empty where all is; numbering does not count."""
+        for what, query in _COMPARED.items():
+            if self._run(query) != other._run(query):
+                return what
+        wanted = other._run("SELECT oid, json FROM blobs")
+        if any(self._run("SELECT json FROM blobs WHERE oid=?", (o,)) != [(j,)] for o, j in wanted):
+            return "the text of a record or quote"
+        return ""
 
     def forget_chain(self) -> None:
         """Drop everything but the parsed blobs, which stay true whatever main says."""
         for table in ("records", "supersedes", "commits", "touched", "decided", "blocks"):
-            self._db.execute(f"DELETE FROM {table}")
-        self._db.execute("DELETE FROM meta WHERE key<>'schema'")
+            self._run(f"DELETE FROM {table}")
+        self._run("DELETE FROM meta WHERE key<>'schema'")
 
     # --- postings -------------------------------------------------------------------------
 
     def block(self, term: str, block: int) -> bytes:
         """Return one block of postings, empty where there is none."""
-        row = self._db.execute(
-            "SELECT data FROM blocks WHERE term=? AND block=?", (term, block)
-        ).fetchone()
-        return row[0] if row else b""
+        rows = self._run("SELECT data FROM blocks WHERE term=? AND block=?", (term, block))
+        return rows[0][0] if rows else b""
 
     def put_block(self, term: str, block: int, data: bytes) -> None:
         """Keep a block of postings; an empty one is taken out."""
         if data:
-            self._db.execute("INSERT OR REPLACE INTO blocks VALUES(?,?,?)", (term, block, data))
+            self._run("INSERT OR REPLACE INTO blocks VALUES(?,?,?)", (term, block, data))
         else:
-            self._db.execute("DELETE FROM blocks WHERE term=? AND block=?", (term, block))
+            self._run("DELETE FROM blocks WHERE term=? AND block=?", (term, block))
 
     def blocks(self, terms: Sequence[str]) -> list[tuple[str, bytes]]:
         """Return every block of these terms."""
         found: list[tuple[str, bytes]] = []
         for part in _batches(terms):
             marks = ",".join("?" * len(part))
-            found += self._db.execute(
+            found += self._run(
                 f"SELECT term, data FROM blocks WHERE term IN ({marks}) ORDER BY term, block", part
             )
         return found
@@ -248,11 +268,8 @@ class Projection(Database):
         found: dict[int, str] = {}
         for part in _batches(numbers):
             marks = ",".join("?" * len(part))
-            found.update(
-                self._db.execute(
-                    f"SELECT number, name FROM records WHERE number IN ({marks})", part
-                ).fetchall()
-            )
+            query = f"SELECT number, name FROM records WHERE number IN ({marks})"
+            found.update((number, name) for number, name in self._run(query, part))
         return found
 
 

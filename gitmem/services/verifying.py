@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from gitmem.cache import Projection
 from gitmem.domain.layout import MAIN, PROPOSALS
-from gitmem.errors import GitmemError
+from gitmem.errors import GitFailed, GitmemError
 from gitmem.results import FsckReport, Problem
-from gitmem.store import Ledger, Store
+from gitmem.store import CACHE, Ledger, Store
 
+_FETCH = "Fetch the missing objects from another copy of this memory."
 Progress = Callable[[str, int, "int | None"], None]
 
 
@@ -30,6 +31,9 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
                 problems.append(_stray(row.oid, row.reason, row.oid in head.strays))
         problems += _branches(store, ledger)
         problems += _projection(store, fresh)
+    except GitFailed as error:
+        rows = []
+        problems.append(Problem(str(store.repo.git_dir), error.message, _FETCH))
     finally:
         fresh.close()
     problems += _objects(store)
@@ -64,12 +68,13 @@ def _branches(store: Store, ledger: Ledger) -> list[Problem]:
 def _projection(store: Store, fresh: Projection) -> list[Problem]:
     """Compare what reads are answered from with what git says."""
     store.head()
-    if store.projection.records() == fresh.records():
+    difference = store.projection.differs_from(fresh)
+    if not difference:
         return []
     return [
         Problem(
-            str(store.repo.private / "cache.sqlite"),
-            "the projection differs from what main says",
+            str(store.repo.private / CACHE),
+            f"the projection differs from what main says: {difference}",
             "Remove the file; the next command rebuilds it.",
         )
     ]
@@ -85,11 +90,12 @@ def _objects(store: Store) -> list[Problem]:
     if result.code == 0:
         return []
     lines = [line for line in result.out.decode("utf-8", "replace").splitlines() if line]
-    what = "; ".join([*lines, result.err.strip()][:5]).strip("; ")
+    errors = [line for line in result.err.splitlines() if not line.startswith("hint:")]
+    what = "; ".join([*lines, *errors][:5])
     return [
         Problem(
             str(store.repo.git_dir),
             f"git fsck: {what}",
-            "Fetch the missing objects from another copy of this memory.",
+            _FETCH,
         )
     ]
