@@ -1,0 +1,138 @@
+"""What the README shows is what happens: its terminal block, its program, its reviewer."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitmem.documents import read_reviewer
+from gitmem.domain.proposal import KINDS
+from gitmem.resources import reviewer_definitions
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+# What differs from run to run. Scores are left alone: they do not.
+CHANGING = (
+    (re.compile(r"\b(?P<kind>[a-z]+)-[0-9]{8}-[0-9a-f]{6}\b"), r"\g<kind>-ID"),
+    (re.compile(r"(?m)^[0-9a-f]{7,12}(?= )"), "COMMIT"),
+)
+
+
+def block(language: str) -> str:
+    """The only block of the README in this language."""
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def fixed(text: str) -> str:
+    for pattern, replacement in CHANGING:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def commands(terminal: str) -> list[tuple[str, list[str]]]:
+    """Each command of a terminal block with the lines that are shown below it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in terminal.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with the command `gitmem` on the path."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    gitmem = programs / "gitmem"
+    gitmem.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
+    gitmem.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def run(command: str, folder: Path) -> str:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_the_terminal_block_is_what_happens(shell: Path) -> None:
+    steps = commands(block("console"))
+    used = {command.split()[1] for command, _ in steps if command.startswith("gitmem ")}
+    assert used >= {"init", "extract", "diff", "approve", "search", "why"}
+    real = ""
+    for command, shown in steps:
+        if real:
+            command = re.sub(r"extract-[0-9]{8}-[0-9a-f]{6}", real, command)
+        printed = run(command, shell)
+        found = re.search(r"extract-[0-9]{8}-[0-9a-f]{6}", printed)
+        real = real or (found.group() if found else "")
+        lines = iter(fixed(printed).splitlines())
+        for line in shown:
+            # in this order, with other lines in between
+            assert fixed(line) in lines, f"$ {command}\nprinted no line {line!r} in\n{printed}"
+
+
+def test_the_conversation_of_the_block_leaves_the_task_of_the_moment_out(shell: Path) -> None:
+    for command, _ in commands(block("console")):
+        if command.startswith(("gitmem init", "echo", "gitmem extract")):
+            printed = run(command, shell)
+    assert "skip the tests" not in printed.split("Not proposed:")[0]
+
+
+def test_the_program_runs(shell: Path) -> None:
+    program = block("python")
+    assert len(program.splitlines()) <= 20
+    write_chat = next(c for c, _ in commands(block("console")) if c.startswith("echo"))
+    run(write_chat, shell)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=shell,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "shujuku-qianyi-beifen ['数据库迁移必须先备份。']" in done.stdout
+    assert "Use tabs, not spaces." in done.stdout
+
+
+def test_the_reviewer_is_one() -> None:
+    text = block("markdown")
+    assert len(text.splitlines()) <= 12
+    reviewer = read_reviewer(text.encode("utf-8"), "reviewers/licences.md")
+    assert reviewer.name == "licences" and reviewer.blocking
+    assert set(reviewer.applies_to) <= set(KINDS)
+    assert f"{reviewer.name}.md" not in reviewer_definitions()
+
+
+def test_it_says_whose_the_other_name_is() -> None:
+    assert "pip install gitmem-pr" in README
+    assert "somebody else's program" in README
+
+
+def test_a_line_that_is_not_printed_would_be_seen() -> None:
+    terminal = "$ one\na extract-20261130-7f3a2c\n$ two\n"
+    assert commands(terminal) == [("one", ["a extract-20261130-7f3a2c"]), ("two", [])]
+    assert fixed("a extract-20261130-7f3a2c") == "a extract-ID"
+    assert fixed("5febb35 merge extract-20261130-7f3a2c: x") == "COMMIT merge extract-ID: x"
+    assert fixed("1.35\tname") == "1.35\tname"
