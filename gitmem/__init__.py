@@ -7,8 +7,8 @@ costs nothing and a program that only reads never pays for what writing needs.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # what typing has, without the time that importing typing takes
 if TYPE_CHECKING:
     from gitmem.errors import (
         Busy,

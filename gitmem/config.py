@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
-import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem.errors import NotFound, Usage
 
@@ -23,8 +21,7 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "CURSOR_AGENT", 
 _PERSON = re.compile(r"(?P<name>[^<>\n]+?) <(?P<address>[^<>\s]+)>\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class WhoAmI:
+class WhoAmI(NamedTuple):
     """Who acts: ``human:Name <address>``, and a hint where that was only guessed."""
 
     who: str
@@ -107,6 +104,8 @@ def who_am_i(given: str | None, environ: Mapping[str, str], git_person: tuple[st
     if name and address:
         return WhoAmI(parse_person(f"{name} <{address}>"))
     login = _clean(_login()) or "somebody"
+    import socket  # slow to import, and rarely needed
+
     host = re.sub(r"[^A-Za-z0-9.-]", "", socket.gethostname()) or "localhost"
     return WhoAmI(
         parse_person(f"{name or login} <{address or login.replace(' ', '.') + '@' + host}>"),
@@ -120,6 +119,8 @@ def _clean(text: str) -> str:
 
 
 def _login() -> str:
+    import getpass
+
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # no passwd entry, or no such system

@@ -8,7 +8,6 @@ of a fresh process passes through here.
 
 from __future__ import annotations
 
-from gitmem.cache.index import ProjectionIndex
 from gitmem.cache.projection import CommitRow, Projection, RecordRow
 
-__all__ = ["CommitRow", "Projection", "ProjectionIndex", "RecordRow"]
+__all__ = ["CommitRow", "Projection", "RecordRow"]

@@ -97,9 +97,11 @@ class Database:
 
         For read paths: no table is made and no lock is waited for longer than a moment.
         """
+        if not path.is_file():
+            return None
         try:
-            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-            connection.isolation_level = None
+            connection = sqlite3.connect(path, isolation_level=None)
+            connection.execute("PRAGMA query_only=ON")
             connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")
             if _schema(connection) == str(SCHEMA):
                 return cls(connection, path)

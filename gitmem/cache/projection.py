@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitmem.cache.database import Database
 from gitmem.domain.layout import RECORD_TYPES
@@ -27,8 +26,7 @@ _COMPARED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RecordRow:
+class RecordRow(NamedTuple):
     """A record of the newest accepted commit, and who approved its present form."""
 
     name: str
@@ -44,8 +42,7 @@ class RecordRow:
     approved_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRow:
+class CommitRow(NamedTuple):
     """A commit of main in the order of the chain: genesis, merge, decision or stray."""
 
     oid: str

@@ -15,16 +15,17 @@ from gitmem.config import who_am_i
 from gitmem.domain.layout import MAIN
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.refs import read_ref
-from gitmem.results import ProposalDiff
 
 if TYPE_CHECKING:
+    from gitmem.results import ProposalDiff
     from gitmem.services.personal import Person
     from gitmem.sessions import SessionFiles
     from gitmem.store import Origin, Store
 
-Confirm = Callable[[ProposalDiff], bool]
-Progress = Callable[[str, int, "int | None"], None]
-Clock = Callable[[], float]
+    Confirm = Callable[[ProposalDiff], bool]
+    Progress = Callable[[str, int, "int | None"], None]
+    Clock = Callable[[], float]
+
 _T = TypeVar("_T")
 _PRIVATE = "gitmem"
 _CACHE = "cache.sqlite"

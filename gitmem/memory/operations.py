@@ -7,24 +7,27 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gitmem.config import agent_client, find_store
 from gitmem.errors import Refused, Usage
-from gitmem.memory.opened import Clock, Confirm, OpenMemory, Progress
-from gitmem.results import (
-    FsckReport,
-    LogEntry,
-    MergeResult,
-    ProposalDiff,
-    ProposalResult,
-    ProposalSummary,
-    RecordDetail,
-    RecordSummary,
-    SearchHit,
-    Status,
-    Why,
-)
+from gitmem.memory.opened import OpenMemory
+
+if TYPE_CHECKING:
+    from gitmem.memory.opened import Clock, Confirm, Progress
+    from gitmem.results import (
+        FsckReport,
+        LogEntry,
+        MergeResult,
+        ProposalDiff,
+        ProposalResult,
+        ProposalSummary,
+        RecordDetail,
+        RecordSummary,
+        SearchHit,
+        Status,
+        Why,
+    )
 
 
 class MemoryStore(OpenMemory):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem.errors import GitmemError, NotFound
 
@@ -11,8 +11,7 @@ _MAX_POINTER = 8192
 """Bytes read of a ``.git`` file, ``commondir`` or ``HEAD``; each holds one path or ref."""
 
 
-@dataclass(frozen=True, slots=True)
-class GitDirs:
+class GitDirs(NamedTuple):
     """The directories of one repository.
 
     ``private`` belongs to one work tree (its HEAD and index), ``common`` holds refs, objects

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gitmem.domain.objects import is_oid
 from gitmem.errors import InvalidInput
 
 _MAX_REF_FILE = 4096
+_OID = re.compile(r"[0-9a-f]{40}\Z")
 _MAX_SYMREFS = 5  # git's own limit for a chain of symbolic refs
 _BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|/\.|\.lock(?:/|\Z)|[/.]\Z")
 
@@ -46,7 +46,7 @@ def _read_packed(git_dir: Path, ref: str) -> str | None:
     end = data.find(needle)
     while end >= 0:
         oid = data[max(0, end - 40) : end].decode("ascii", "replace")
-        if is_oid(oid) and (end == 40 or data[end - 41 : end - 40] == b"\n"):
+        if _OID.match(oid) and (end == 40 or data[end - 41 : end - 40] == b"\n"):
             return oid
         end = data.find(needle, end + 1)
     return None
@@ -75,7 +75,7 @@ def read_ref(git_dir: Path, ref: str) -> str | None:
         text = _read_small(git_dir / check_ref(ref))
         if text is None or text == "":
             return _read_packed(git_dir, ref) if text is None else _broken(ref)
-        if is_oid(text):
+        if _OID.match(text):
             return text
         if not text.startswith("ref:"):
             return _broken(ref)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gitmem.cache import ProjectionIndex
+from gitmem.cache.index import ProjectionIndex
 from gitmem.domain.instants import format_instant
 from gitmem.domain.proposal_item import Item, Retirement
 from gitmem.domain.session import Attested, Session

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from gitmem.cache import Projection, ProjectionIndex, RecordRow
+from gitmem.cache import Projection, RecordRow
 from gitmem.domain.layout import RECORD_TYPES
 from gitmem.errors import NotFound, Usage
-from gitmem.ranking import search
 from gitmem.results import Quote, RecordDetail, RecordSummary, SearchHit
 
 #: Results that one search may ask for.
@@ -49,6 +48,9 @@ def search_records(projection: Projection, query: str, limit: int = 10) -> list[
     """
     if not 1 <= limit <= MAX_HITS:
         raise Usage(f"a search gives 1 to {MAX_HITS} results, not {limit}")
+    from gitmem.cache.index import ProjectionIndex  # list and show do without the ranker
+    from gitmem.ranking import search
+
     hits = []
     for name, score in search(query, ProjectionIndex(projection), limit):
         row = projection.record(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gitmem import __version__
-from gitmem.cache import ProjectionIndex
+from gitmem.cache.index import ProjectionIndex
 from gitmem.domain.checks import Candidate, KnownRecord, check_proposal
 from gitmem.domain.layout import tombstone_path
 from gitmem.domain.record import statement

@@ -1,88 +1,21 @@
-"""What the operations of :class:`gitmem.MemoryStore` return.
-
-Plain frozen data, stdlib only, since every read passes through here. ``to_json`` gives the
-documented shape of ``--json``: keys may be added, never renamed or removed.
-"""
+"""What the slower operations return: plain frozen data with ``to_json``."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gitmem.results.records import Quote, RecordDetail
+
 
 class _Result:
-    """``to_json`` for plain results: the fields, without optional ones that are absent."""
+    """``to_json`` for plain results: the fields."""
 
     __slots__ = ()
-    _optional: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the documented JSON shape."""
-        raw = asdict(self)  # type: ignore[call-overload]  # every subclass is a dataclass
-        return {k: v for k, v in raw.items() if v is not None or k not in self._optional}
-
-
-@dataclass(frozen=True)
-class RecordSummary(_Result):
-    """One line of ``list``: ``change`` is the proposal that made it so."""
-
-    name: str
-    type: str
-    description: str
-    blob: str
-    change: str
-    approved_at: str
-    status: str | None = None
-    valid_from: str | None = None
-    valid_until: str | None = None
-    _optional = ("status", "valid_from", "valid_until")
-
-
-@dataclass(frozen=True)
-class Quote(_Result):
-    """A piece of evidence as it is shown. ``cls`` is ``class`` in JSON."""
-
-    id: str
-    session: str
-    message: int
-    cls: str
-    attested: str
-    at: str
-    quote: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the documented JSON shape."""
-        raw = super().to_json()
-        raw["class"] = raw.pop("cls")
-        return raw
-
-
-@dataclass(frozen=True)
-class RecordDetail(_Result):
-    """One record whole, with its quotes."""
-
-    summary: RecordSummary
-    body: str
-    evidence: tuple[Quote, ...]
-    supersedes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the documented JSON shape."""
-        return {
-            **self.summary.to_json(),
-            "body": self.body,
-            "evidence": [quote.to_json() for quote in self.evidence],
-            "supersedes": list(self.supersedes),
-        }
-
-
-@dataclass(frozen=True)
-class SearchHit(_Result):
-    """One result of a search; a higher score is a better match."""
-
-    name: str
-    description: str
-    score: float
+        return asdict(self)  # type: ignore[call-overload,no-any-return]  # all are dataclasses
 
 
 @dataclass(frozen=True)
