@@ -129,14 +129,14 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "preference",
         "feedback",
-        r"\bi(?: always)? (?:want|expect|would like) you to"
+        r"\bi(?:'d like|(?: always)? (?:want|expect|would like)) you to"
         r" (?:always|never)\b|\bi never want you to\b",
     ),
     *rules(
         "prohibition",
         "feedback",
         (
-            rf"{CLAUSE}(?<![,(] )never (?:ever |again )?(?!{_PAST}|{_POINTING}|have|has|late"
+            rf"{CLAUSE}(?<![,(] )never (?:ever )?(?!{_PAST}|{_POINTING}|have|has|late"
             rf"|forget)[a-z]+ \S|, (?:and )?never {_HABIT}"
         ),
         rf"{CLAUSE}(?:don't|do not) ever (?!{_PAST})\w",
@@ -192,7 +192,8 @@ RULES: tuple[Rule, ...] = (
         r"|strings|line endings|commit messages"
         r"|naming|file names|identifiers|branch names|variable names|timestamps|dates)\b"
         r"|^(?:please )?use (?!the |this |that |these |those |my |your |it )(?:\d+ )?[a-z-]+"
-        r"(?: [a-z-]+)?,? (?:not|instead of|rather than|over|and not) [a-z-]+,? (?:for|in|when)"
+        r"(?: [a-z-]+)?,? (?:not|instead of|rather than|over|and not) [a-z-]+"
+        r"(?: [a-z-]+)?,? (?:for|in|when)"
         r" (?!the |this |that |now|these |those )[a-z]",
     ),
     *rules(
@@ -208,7 +209,7 @@ RULES: tuple[Rule, ...] = (
         rf" (?!{_POINTING})\S",
         rf"{CLAUSE}let'?s (?:standardi[sz]e|settle) on (?!{_POINTING})\S",
         rf"{CLAUSE}let'?s go with (?:{_NAMED})",
-        rf"{CLAUSE}let'?s (?:always|never) \w",
+        rf"{CLAUSE}let'?s (?:always|never) {_HABIT}",
         r"\bwe (?:went with|chose|picked|settled on|standardi[sz]ed on"
         rf"|(?:have )?switched (?:over )?to|(?:have )?adopted)(?! {_POINTING}) [^\W\d]",
         r"\bwe(?:'ve| have) (?:chosen|picked|settled on|standardi[sz]ed on"

@@ -20,6 +20,8 @@ MAX_SHOWN = 200
 MAX_EVIDENCE = 4
 """Quotes of one item: the first statement and its latest corrections."""
 
+# "No, the blue one" answers a question more often than it corrects a statement.
+_ANSWER = re.compile(r"(?:no|nope|not)\b|不", re.IGNORECASE)
 _WHY = re.compile(r"\*\*Why:?\*\*", re.IGNORECASE)
 
 
@@ -141,7 +143,7 @@ class _Conversation:
         if statement.withdraws:
             self._withdraw("")
         if not complete:
-            if statement.strongly:
+            if statement.strongly and not _ANSWER.match(statement.quote):
                 self._pass(statement.quote, "corrects something that is not known")
             return None
         return self._add(statement)

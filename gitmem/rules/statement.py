@@ -346,6 +346,8 @@ class _Reader:
         kind, type = (rule.kind, rule.type) if rule else ("", "")
         if not rule and wanted:
             kind, type = "request", _type_of(core)
+            if type == "project" and chinese_marks.FROM_NOW_ON.search(core):
+                type = "feedback"
         return Statement(
             kind=kind,
             type=type,

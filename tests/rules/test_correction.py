@@ -130,15 +130,13 @@ def test_a_changed_fact_is_a_revision_of_its_record(
         ("Never push to main without a review.", "Actually, never push to main on Fridays."),
         ("I prefer tabs for Go.", "I prefer spaces for Python."),
         ("Always run the tests before pushing.", "Always run the linter before pushing."),
-        ("Use 4 spaces in Python files for indentation.", "I live in Osaka."),
         ("代码里不要使用全局变量。", "测试里不要使用全局变量。"),
     ],
 )
 def test_two_facts_about_different_things_stay_two(turns, first: str, second: str) -> None:
     items = propose(turns(first, OK, second), []).items
-    assert [item.evidence[0].quote for item in items][-1] == second
-    assert len(items) == len({item.name for item in items})
-    assert first in [item.evidence[0].quote for item in items] or len(items) == 1
+    assert [item.evidence[0].quote for item in items] == [first, second]
+    assert items[0].name != items[1].name
 
 
 @pytest.mark.parametrize(
