@@ -13,7 +13,7 @@ from gitmem.naming import name_for
 from gitmem.rules.correction import Fact, Facts, is_part_of
 from gitmem.rules.model import KnownRecord, PassedOver, RuleResult
 from gitmem.rules.sentences import Sentence, sentences
-from gitmem.rules.statement import Statement, is_request, judge, quotable, reason_of
+from gitmem.rules.statement import Statement, bare, is_request, judge, quotable, reason_of
 from gitmem.rules.values import corrected_text
 
 MAX_SHOWN = 200
@@ -165,7 +165,7 @@ class _Conversation:
         if statement.kind and not is_part_of(statement.text, basis):
             merged = ""
         type = before.statement.type if before else target.type
-        statement = replace(statement, type=type, text=merged or statement.text)
+        statement = replace(statement, type=type, text=bare(merged) or statement.text)
         entry = self._add(statement)
         entry.revises = record
         if before:

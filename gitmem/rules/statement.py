@@ -156,7 +156,7 @@ def reason_of(sentence: Sentence) -> str:
     )
     if not opening or _candidate(sentence.text[opening.end() :]):
         return ""
-    return _bare(sentence.text[opening.end() :]) if _unquotable(sentence.text) == "" else ""
+    return bare(sentence.text[opening.end() :]) if _unquotable(sentence.text) == "" else ""
 
 
 def _passed(reason: str) -> Judgement:
@@ -203,7 +203,7 @@ def _unquotable(text: str) -> str:
     return ""
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """``text`` on one line, without the punctuation around it."""
     text = to_nfc(fold_whitespace(text)).strip(" ,，;；:：、—–")
     while text and text[-1] in ".。!！,，;；" and not text.endswith(("...", "etc.")):
@@ -212,7 +212,7 @@ def _bare(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    text = _CONJUNCTION.sub("", _bare(text))
+    text = _CONJUNCTION.sub("", bare(text))
     first = text.partition(" ")[0]
     return text[:1].upper() + text[1:] if first.strip(",") in _CAPITALISED else text
 
@@ -297,7 +297,7 @@ class _Reader:
             begin = self.start + first.start("reason")
             reason = self.sentence.text[begin : self.start + first.end("reason")]
             self.start += first.end()
-            return self._rest(), _bare(reason)
+            return self._rest(), bare(reason)
         for pattern in (english_marks.REASON, chinese_marks.REASON):
             found = pattern.search(rest)
             if found and quote_length(rest[: found.start()].strip()) >= MIN_QUOTE:
@@ -307,7 +307,7 @@ class _Reader:
                 begin = self.start + (found.end() if found["why"] else found.start("kept"))
                 reason = self.sentence.text[begin : self.end]
                 self.end = self.start + found.start()
-                return self._rest(), _bare(reason)
+                return self._rest(), bare(reason)
         return rest, ""
 
     def _no_rule(self, core: str) -> Judgement:

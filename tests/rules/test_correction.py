@@ -121,6 +121,7 @@ def test_a_changed_fact_is_a_revision_of_its_record(
 ) -> None:
     item = one(turns(text), record)
     assert (item.name, item.type, item.body) == (record.name, record.type, body)
+    assert item.description == body.splitlines()[0].rstrip(".。")
     assert [c.quote for c in item.evidence] == [text]
 
 
