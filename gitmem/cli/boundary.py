@@ -9,19 +9,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
-import traceback
-from collections.abc import Sequence
-from pathlib import Path
-
-import click
+from collections.abc import Callable, Sequence
 
 from gitmem.cli.output import Output, Styled, prepare_streams, without_credentials
 from gitmem.errors import GitmemError
 
 DONE, REFUSED, USAGE, BUG, WAITING, INTERRUPTED, NO_READER = 0, 1, 2, 3, 4, 130, 141
-
-_COMPLETE = "_GITMEM_COMPLETE"
 
 # What the machine refuses is no bug of ours; any other OSError that comes this far is one.
 _MACHINE = {
@@ -34,17 +27,21 @@ _MACHINE = {
 }  # fmt: skip
 
 
-def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
-    """Run a click command and return its exit code; no exception leaves, except with --debug."""
+Action = Callable[[list[str]], int]
+
+
+def run(action: Action, argv: Sequence[str] | None = None) -> int:
+    """Run ``action`` on the arguments and return the exit code.
+
+    No exception leaves, except with ``--debug``.
+    """
     args = list(sys.argv[1:] if argv is None else argv)
     options = args[: args.index("--")] if "--" in args else args
     as_json, debug = "--json" in options, "--debug" in options
     prepare_streams(as_json=as_json)
     output = Output(as_json=as_json)
     try:
-        if _COMPLETE in os.environ:
-            return _complete(command)
-        code = _invoke(command, args, output, debug=debug)
+        code = _expected(action, args, output, debug=debug)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
@@ -64,26 +61,11 @@ def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
         return BUG
 
 
-def _complete(command: click.Command) -> int:
-    """Answer the shell's question how a word could go on."""
-    from click.shell_completion import shell_complete
-
-    return shell_complete(command, {}, "gitmem", _COMPLETE, os.environ[_COMPLETE])
-
-
-def _invoke(command: click.Command, args: list[str], output: Output, *, debug: bool) -> int:
+def _expected(action: Action, args: list[str], output: Output, *, debug: bool) -> int:
+    """Run ``action``; what may well go wrong becomes a message."""
     try:
-        # Not command.main(): it would turn a closed pipe into exit code 1 by itself.
-        with command.make_context("gitmem", list(args)) as context:
-            result = command.invoke(context)
-        return result if isinstance(result, int) else DONE
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.UsageError as error:
-        return _usage(output, error)
-    except click.ClickException as error:
-        return report(output, error.format_message(), "", REFUSED)
-    except (click.Abort, KeyboardInterrupt):
+        return action(args)
+    except KeyboardInterrupt:
         return report(output, "interrupted", "", INTERRUPTED)
     except GitmemError as error:
         if debug:
@@ -121,21 +103,14 @@ def report(output: Output, message: str, hint: str, code: int) -> int:
     return code
 
 
-def _usage(output: Output, error: click.UsageError) -> int:
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        output.err.block(error.format_message())
-        return USAGE
-    path = error.ctx.command_path if error.ctx else "gitmem"
-    return report(output, error.format_message(), f"See: {path} --help", USAGE)
-
-
 def _abandon_stdout() -> None:
     """Keep the interpreter from complaining about the closed pipe when it ends."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def _write_log(error: Exception, args: Sequence[str]) -> Path:
+def _write_log(error: Exception, args: Sequence[str]) -> str:
     """Write everything that a report of the bug needs; the user's own words are left out."""
+    import traceback
     from platform import platform, python_version
 
     from gitmem import __version__
@@ -160,15 +135,18 @@ def _masked(arg: str) -> str:
     return arg if arg in COMMANDS else f"<{len(arg)} characters>"
 
 
-def _store_log(data: bytes) -> Path:
+def _store_log(data: bytes) -> str:
+    import tempfile
+
     state = os.environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
-    folder = base / "gitmem"
+    if not os.path.isabs(state):
+        state = os.path.expanduser(os.path.join("~", ".local", "state"))
+    folder = os.path.join(state, "gitmem")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix="bug-", suffix=".log", dir=folder)
     except OSError:
         descriptor, name = tempfile.mkstemp(prefix="gitmem-bug-", suffix=".log")
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
-    return Path(name)
+    return name

@@ -1,14 +1,10 @@
-"""What every command shares: the options that may stand anywhere, and opening the store."""
+"""One call of the command line: its options, where its output goes, and its store."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from gitmem.cli.output import Output
 from gitmem.errors import NotFound
@@ -17,15 +13,15 @@ if TYPE_CHECKING:
     from gitmem.memory import MemoryStore
 
 
-@dataclass
 class Call:
     """The options of one call, wherever they stood, and where its output goes."""
 
-    store: str | None = None
-    json: bool = False
-    verbose: bool = False
-    debug: bool = False
-    output: Output = field(default_factory=Output)
+    def __init__(self) -> None:
+        self.store: str | None = None
+        self.json = False
+        self.verbose = False
+        self.debug = False
+        self.output = Output()
 
     @contextmanager
     def opened(self) -> Iterator[MemoryStore]:
@@ -42,58 +38,14 @@ class Call:
             store.close()
 
 
-def _remember_option(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    call = ctx.find_root().ensure_object(Call)
-    if value not in (None, False):
-        if value == "":
-            raise click.BadParameter("it is empty", ctx=ctx, param=parameter)
-        setattr(call, str(parameter.name), value)
-        call.output.as_json = call.json
-    return value
-
-
-def common_options() -> list[click.Parameter]:
-    """The options that may stand before or after the command."""
-    shared: dict[str, Any] = {"expose_value": False, "callback": _remember_option}
-    return [
-        click.Option(
-            ["--store"],
-            metavar="PATH",
-            help="The store (default: GITMEM_STORE, else .memory here or above).",
-            **shared,
-        ),
-        click.Option(["--json"], is_flag=True, help="Print one JSON document.", **shared),
-        click.Option(["-v", "--verbose"], is_flag=True, help="Say more on the way.", **shared),
-        click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.", **shared),
-    ]
-
-
-def command(name: str, *, example: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a function a command with the common options; its help ends with ``example``."""
-
-    def make(function: Callable[..., Any]) -> click.Command:
-        made = click.command(name, epilog=f"\b\nExample:\n  {example}")(click.pass_obj(function))
-        made.params += common_options()
-        return made
-
-    return make
-
-
-person_option = click.option(
-    "--as",
-    "person",
-    metavar='"NAME <ADDRESS>"',
-    help="Who you are (default: GITMEM_USER, else git's user.name and user.email).",
-)
-yes_option = click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
-
-
 @contextmanager
 def naming_records(store: MemoryStore, name: str) -> Iterator[None]:
     """Where a record is not found, name the ones that are spelt like it."""
     try:
         yield
     except NotFound as error:
+        import difflib  # only where something was mistyped
+
         names = [record.name for record in store.list()]
         close = difflib.get_close_matches(name, names)
         if name in names or not close or "Did you mean" in error.hint:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 import click
 
 from gitmem.cli.boundary import DONE, REFUSED, WAITING
-from gitmem.cli.call import Call, command, naming_records, person_option, yes_option
+from gitmem.cli.call import Call, naming_records
 from gitmem.cli.form import Form, read_form, write_form
 from gitmem.cli.incoming import read_text
+from gitmem.cli.options import command, person_option, yes_option
 from gitmem.cli.output import Styled
 from gitmem.cli.prompting import ask, has_terminal, require_person
 from gitmem.cli.showing import show_diff, show_result
@@ -199,7 +200,9 @@ def _confirming(call: Call, question: str, yes: bool) -> Callable[[ProposalDiff]
 
     def confirm(diff: ProposalDiff) -> bool:
         if not (yes and call.json):
-            show_diff(call.output.out if yes else call.output.shown, diff, store=None)
+            stream = call.output.out if yes else call.output.shown
+            show_diff(stream, diff, store=None)
+            stream.line()
         return yes or ask(call.output, question)
 
     return confirm

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gitmem.cli.boundary import DONE, REFUSED
-from gitmem.cli.call import Call, command
+from gitmem.cli.call import Call
+from gitmem.cli.options import command
 from gitmem.cli.output import Styled
 from gitmem.cli.progress import shown_progress
 

@@ -71,9 +71,10 @@ def _read_bytes(path: str, where: str) -> bytes:
         raise InvalidInput(f"cannot be read: {error.strerror}", where=where) from error
     except ValueError as error:
         raise InvalidInput(f"no name of a file: {error}", where=where) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidInput("it is a folder or a device, not a file", where=where)
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise InvalidInput("it is a folder or a device, not a file", where=where)
         return _limited(file, MAX_CHANGE_SET, where)
 
 

@@ -6,27 +6,25 @@ the caller and before colour is added, so that no command can forget it.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TextIO
 
-import click
-
 from gitmem.domain.text import escape_terminal
 
-STYLES: dict[str, dict[str, Any]] = {
-    "": {},
-    "added": {"fg": "green"},
-    "bad": {"fg": "red", "bold": True},
-    "bold": {"bold": True},
-    "dim": {"dim": True},
-    "good": {"fg": "green"},
-    "name": {"fg": "cyan"},
-    "removed": {"fg": "red"},
-    "warn": {"fg": "yellow"},
+# Attributes as terminals count them, and as rich calls them.
+STYLES = {
+    "": ("", ""),
+    "added": ("32", "green"),
+    "bad": ("1;31", "bold red"),
+    "bold": ("1", "bold"),
+    "dim": ("2", "dim"),
+    "good": ("32", "green"),
+    "name": ("36", "cyan"),
+    "removed": ("31", "red"),
+    "warn": ("33", "yellow"),
 }
 
 _CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
@@ -53,6 +51,8 @@ def json_text(document: Any, *, indent: int | None = 2) -> str:
     Text stays readable (Chinese is not escaped); control, invisible and reordering characters
     become JSON escapes, which any reader turns back into the same characters.
     """
+    import json  # most calls print none
+
     text = json.dumps(document, ensure_ascii=False, indent=indent)
     unsafe = {c for c in set(text) if c > "~" and escape_terminal(c, multiline=True) != c}
     return text.translate({ord(c): json.dumps(c)[1:-1] for c in unsafe})
@@ -64,7 +64,9 @@ class Stream:
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
         self.terminal = file is not None and file.isatty()
-        self.dumb = os.environ.get("TERM", "") in ("", "dumb") and os.name != "nt"
+        # On Windows only the newer terminals understand colours; they say so by this variable.
+        windows = os.name == "nt" and "WT_SESSION" not in os.environ
+        self.dumb = windows or (os.name != "nt" and os.environ.get("TERM") in (None, "", "dumb"))
         self.colour = self.terminal and not self.dumb and not os.environ.get("NO_COLOR")
 
     def line(self, *pieces: Piece, indent: int = 0) -> None:
@@ -100,10 +102,14 @@ class Stream:
 
     def _shown(self, text: str, style: str, *, multiline: bool = False) -> str:
         safe = escape_terminal(text, multiline=multiline)
-        return click.style(safe, **STYLES[style]) if self.colour and style else safe
+        return f"\x1b[{STYLES[style][0]}m{safe}\x1b[0m" if self.colour and style else safe
 
     def _write(self, text: str, *, newline: bool = True) -> None:
-        click.echo(text, file=self._file, nl=newline, color=self.colour)
+        if self._file is None:  # it was closed by the caller
+            return
+        self._file.write(f"{text}\n" if newline else text)
+        if self.terminal:
+            self._file.flush()
 
     def _rich_table(self, headings: Sequence[str], rows: Iterable[Sequence[Piece]]) -> None:
         # rich takes longer to import than everything else together; a pipe never pays for it.
@@ -117,7 +123,7 @@ class Stream:
         for row in rows:
             cells = [cell if isinstance(cell, Styled) else Styled(cell, "") for cell in row]
             # Text, not str: in a str, rich would take square brackets for markup.
-            table.add_row(*(Text(escape_terminal(c.text), style=_rich_style(c)) for c in cells))
+            table.add_row(*(Text(escape_terminal(c.text), style=STYLES[c.style][1]) for c in cells))
         console = Console(
             file=self._file,
             color_system="standard" if self.colour else None,
@@ -126,12 +132,6 @@ class Stream:
             emoji=False,
         )
         console.print(table)
-
-
-def _rich_style(cell: Styled) -> str:
-    style = STYLES[cell.style]
-    words = [word for word in ("bold", "dim") if style.get(word)]
-    return " ".join([*words, *([style["fg"]] if "fg" in style else [])])
 
 
 class Output:

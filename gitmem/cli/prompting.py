@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from gitmem.cli.output import Output
-from gitmem.errors import Waiting
+from gitmem.errors import Usage, Waiting
 
 if TYPE_CHECKING:
     from gitmem.memory import MemoryStore
@@ -27,12 +27,13 @@ def require_person(store: MemoryStore, *, yes: bool) -> None:
         Waiting: there is no terminal and no ``--yes``.
         Refused: the policy forbids ``--yes``, or an approval from inside an agent client.
     """
-    if not yes and not has_terminal():
+    try:
+        store.may_approve(yes=yes, terminal=has_terminal())
+    except Usage as error:
         raise Waiting(
             "a person must confirm this, and there is no terminal to ask on",
             hint="Run it on a terminal, or add --yes once you have read what it changes.",
-        )
-    store.may_approve(yes=yes, terminal=has_terminal())
+        ) from error
 
 
 def ask(output: Output, question: str) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from gitmem.cli.call import Call, command
+from gitmem.cli.call import Call
 from gitmem.cli.incoming import read_change_set
+from gitmem.cli.options import command
 from gitmem.cli.output import Stream
 from gitmem.cli.progress import shown_progress
 from gitmem.cli.showing import show_result

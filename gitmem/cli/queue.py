@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitmem.cli.boundary import DONE, REFUSED, USAGE, WAITING, error_json, report_error
-from gitmem.cli.call import Call, command, person_option, yes_option
+from gitmem.cli.call import Call
+from gitmem.cli.options import command, person_option, yes_option
 from gitmem.cli.output import Styled
 from gitmem.cli.prompting import ask, require_person
 from gitmem.cli.showing import effects, show_diff, state
@@ -138,11 +139,14 @@ def _decide(
 ) -> tuple[int, dict[str, Any]]:
     shown = store.diff(given)
     name = shown.summary.id
-    if not yes or not call.json:
-        show_diff(call.output.shown if not yes else call.output.out, shown, store=store.path)
-    if not yes and not ask(call.output, f"{verb} {name}?"):
-        call.output.shown.line(f"{name}: nothing was done")
-        return REFUSED, {"proposal": name, "state": "declined"}
+    if not yes:
+        show_diff(call.output.shown, shown, store=store.path)
+        if not ask(call.output, f"{verb} {name}?"):
+            call.output.shown.line(f"{name}: nothing was done")
+            return REFUSED, {"proposal": name, "state": "declined"}
+    elif not call.json:
+        show_diff(call.output.out, shown, store=store.path)
+        call.output.out.line()
     done = act(store, shown)
     if not call.json:
         call.output.out.line(Styled(done.proposal, "bold"), ": ", state(done.state))

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from gitmem.cli.call import Call, command, naming_records
+from gitmem.cli.answers import (
+    SEARCH_LIMIT,
+    answer_list,
+    answer_search,
+    answer_show,
+    show_record,
+)
+from gitmem.cli.call import Call, naming_records
+from gitmem.cli.options import command
 from gitmem.cli.output import Piece, Stream, Styled
 from gitmem.cli.showing import SIGNS, show_findings, show_quotes
-from gitmem.results import HistoryEntry, RecordDetail, Status, Why
+
+if TYPE_CHECKING:
+    from gitmem.results import HistoryEntry, Status, Why
 
 
 @command("status", example="gitmem status")
@@ -46,62 +58,16 @@ def _show_status(out: Stream, found: Status) -> None:
 
 @command("list", example="gitmem list --type user")
 @click.option("--type", metavar="TYPE", help="Only user, feedback, project or reference.")
-def list_records(call: Call, type: str | None) -> None:
+def list_records(call: Call, type: str | None) -> int:
     """List what is remembered."""
-    with call.opened() as store:
-        records = store.list(type=type)
-    if call.json:
-        call.output.out.json([record.to_json() for record in records])
-        return
-    if not records and call.output.out.terminal:
-        call.output.out.line(f"No record of type {type}." if type else "Nothing is remembered yet.")
-        return
-    call.output.out.table(
-        ["name", "type", "description", "approved"],
-        [
-            [
-                Styled(record.name, "name"),
-                record.type,
-                record.description + (f" [{record.status}]" if record.status else ""),
-                Styled(record.approved_at, "dim"),
-            ]
-            for record in records
-        ],
-    )
+    return answer_list(call, type)
 
 
 @command("show", example="gitmem show user-prefers-tabs")
 @click.argument("name")
-def show(call: Call, name: str) -> None:
+def show(call: Call, name: str) -> int:
     """Show one record with its quotes."""
-    with call.opened() as store, naming_records(store, name):
-        record = store.show(name)
-    if call.json:
-        call.output.out.json(record.to_json())
-        return
-    _show_record(call.output.out, record)
-    if record.evidence:
-        call.output.out.line()
-        show_quotes(call.output.out, record.evidence)
-
-
-def _show_record(out: Stream, record: RecordDetail) -> None:
-    summary = record.summary
-    out.line(Styled(summary.name, "bold"), f"  {summary.type}")
-    out.line(summary.description)
-    facts = {
-        "status": summary.status,
-        "valid from": summary.valid_from,
-        "valid until": summary.valid_until,
-        "supersedes": ", ".join(record.supersedes),
-    }
-    for label, value in facts.items():
-        if value:
-            out.line(f"{label}: {value}")
-    out.line()
-    out.block(record.body)
-    out.line()
-    out.line(Styled(f"approved {summary.approved_at} in {summary.change}", "dim"))
+    return answer_show(call, name)
 
 
 @command("log", example="gitmem log user-prefers-tabs")
@@ -150,7 +116,7 @@ def why(call: Call, name: str) -> None:
 
 
 def _show_why(out: Stream, found: Why) -> None:
-    _show_record(out, found.record)
+    show_record(out, found.record)
     out.line()
     out.line(Styled("Because of", "bold"))
     for quote in found.record.evidence:
@@ -187,21 +153,10 @@ def _show_history(out: Stream, entry: HistoryEntry) -> None:
     "-n",
     "--limit",
     type=click.IntRange(min=1),
-    default=10,
+    default=SEARCH_LIMIT,
     show_default=True,
     help="At most so many.",
 )
-def search(call: Call, query: tuple[str, ...], limit: int) -> None:
+def search(call: Call, query: tuple[str, ...], limit: int) -> int:
     """Find the records that match a question best."""
-    with call.opened() as store:
-        hits = store.search(" ".join(query), limit=limit)
-    if call.json:
-        call.output.out.json([hit.to_json() for hit in hits])
-        return
-    if not hits and call.output.out.terminal:
-        call.output.out.line("Nothing that is remembered matches.")
-        return
-    call.output.out.table(
-        ["score", "name", "description"],
-        [[f"{hit.score:.2f}", Styled(hit.name, "name"), hit.description] for hit in hits],
-    )
+    return answer_search(call, " ".join(query), limit)

@@ -1,14 +1,23 @@
-"""The ``gitmem`` group: which commands there are, and where each is loaded from when called."""
+"""The ``gitmem`` group: which commands there are, and where each is loaded from when called.
+
+click's own errors end here: what leaves is an exit code or a :class:`GitmemError`.
+"""
 
 from __future__ import annotations
 
-import difflib
+import os
+import sys
 from importlib import import_module
 
 import click
 
 from gitmem import __version__
-from gitmem.cli.call import Call, common_options
+from gitmem.cli.call import Call
+from gitmem.cli.options import common_options
+from gitmem.cli.output import Stream
+from gitmem.errors import GitmemError, Usage
+
+_COMPLETE = "_GITMEM_COMPLETE"
 
 # Where each command is, and its one line of help, so that a call loads its own module only and
 # `gitmem --help` none. A test holds the lines equal to the commands' own.
@@ -62,6 +71,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
+            import difflib  # only where something was mistyped
+
             close = difflib.get_close_matches(name, COMMANDS)
             guess = f" Did you mean {' or '.join(close)}?" if close else ""
             raise click.UsageError(f"there is no command {name!r}.{guess}", ctx)
@@ -88,3 +99,39 @@ def gitmem(ctx: click.Context) -> None:
     reviewed before it is merged.
     """
     ctx.ensure_object(Call)
+
+
+def call_command(args: list[str]) -> int:
+    """Run the command that ``args`` name and return its exit code.
+
+    Raises:
+        GitmemError: what the command raised; Usage where click does not understand the call.
+        KeyboardInterrupt: a person interrupted it.
+    """
+    return run_click(gitmem, args)
+
+
+def run_click(command: click.Command, args: list[str]) -> int:
+    """Run any click command as :func:`call_command` does."""
+    complete = os.environ.get(_COMPLETE)
+    if complete is not None:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(command, {}, "gitmem", _COMPLETE, complete)
+    try:
+        # Not command.main(): it would turn a closed pipe into exit code 1 by itself.
+        with command.make_context("gitmem", list(args)) as context:
+            result = command.invoke(context)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        Stream(sys.stderr).block(error.format_message())
+        return Usage.exit_code
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "gitmem"
+        raise Usage(error.format_message(), hint=f"See: {path} --help") from error
+    except click.ClickException as error:
+        raise GitmemError(error.format_message()) from error
+    except click.Abort as error:
+        raise KeyboardInterrupt from error

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
-import shlex
 from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitmem.cli.output import Output, Piece, Stream, Styled
-from gitmem.results import (
-    FindingView,
-    ProposalDiff,
-    ProposalResult,
-    Quote,
-    RecordEffect,
-    ShownRecord,
-)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gitmem.results import (
+        FindingView,
+        ProposalDiff,
+        ProposalResult,
+        Quote,
+        RecordEffect,
+        ShownRecord,
+    )
 
 _SAID_BY = {
     "human": "said by a person",
@@ -108,7 +110,9 @@ def show_diff(stream: Stream, diff: ProposalDiff, *, store: Path | None) -> None
     if store is not None:
         stream.line()
         stream.line(Styled("The same with plain git", "bold"))
-        git = f"git -C {shlex.quote(str(store))}"
+        from shlex import quote
+
+        git = f"git -C {quote(str(store))}"
         stream.line(f"{git} diff main...proposals/{summary.id}", indent=2)
         stream.line(f"{git} log -1 proposals/{summary.id}", indent=2)
 
@@ -128,6 +132,8 @@ def _show_record_change(stream: Stream, record: ShownRecord, reason: str) -> Non
 
 def _changed_lines(before: str, after: str) -> list[str]:
     """Every line of both texts with its sign: a record is short enough to be read whole."""
+    import difflib  # list and search pass through this module as well
+
     lines = difflib.ndiff(before.splitlines(), after.splitlines())
     return [line.rstrip() for line in lines if not line.startswith("?")]
 

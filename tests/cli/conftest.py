@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.harness import PATIENCE, Done, RunCommand, RunOnTerminal, converse, environment
+from tests.cli.harness import (
+    PATIENCE,
+    Answer,
+    Done,
+    RunCommand,
+    RunOnTerminal,
+    converse,
+    environment,
+)
 
 
 @pytest.fixture
@@ -42,10 +50,16 @@ def gitmem() -> RunCommand:
 @pytest.fixture
 def terminal() -> RunOnTerminal:
     pty = pytest.importorskip("pty")
+    fcntl = pytest.importorskip("fcntl")
+    termios = pytest.importorskip("termios")
+
+    def take_terminal() -> None:
+        # So that Ctrl-C, typed on it, interrupts the program.
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     def run(
         *args: str,
-        answers: Sequence[str] = (),
+        answers: Sequence[Answer] = (),
         env: Mapping[str, str] | None = None,
         python: Sequence[str] = ("-m", "gitmem"),
     ) -> Done:
@@ -57,6 +71,7 @@ def terminal() -> RunOnTerminal:
             stderr=theirs,
             env=environment({"TERM": "xterm-256color", **(env or {})}),
             start_new_session=True,
+            preexec_fn=take_terminal,
         )
         os.close(theirs)
         try:

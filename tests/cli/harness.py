@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -34,6 +34,10 @@ class Done:
         return error
 
 
+# What a person types at a prompt; a function may do something first.
+Answer = str | Callable[[], str]
+
+
 class RunCommand(Protocol):
     """Runs ``python -m gitmem`` with its output in a pipe."""
 
@@ -53,7 +57,7 @@ class RunOnTerminal(Protocol):
     def __call__(
         self,
         *args: str,
-        answers: Sequence[str] = (),
+        answers: Sequence[Answer] = (),
         env: Mapping[str, str] | None = None,
         python: Sequence[str] = ("-m", "gitmem"),
     ) -> Done: ...
@@ -69,7 +73,7 @@ def environment(more: Mapping[str, str] | None) -> dict[str, str]:
     }
 
 
-def converse(terminal: int, answers: list[str]) -> bytes:
+def converse(terminal: int, answers: list[Answer]) -> bytes:
     """Read until the program ends, typing the next answer whenever it asks."""
     printed, asked = b"", 0
     while True:
@@ -84,4 +88,5 @@ def converse(terminal: int, answers: list[str]) -> bytes:
         printed += chunk
         if printed.count(b"[y/N]") > asked and answers:
             asked += 1
-            os.write(terminal, answers.pop(0).encode())
+            answer = answers.pop(0)
+            os.write(terminal, (answer if isinstance(answer, str) else answer()).encode())

@@ -1,0 +1,30 @@
+"""fsck."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.harness import RunCommand, RunOnTerminal
+from tests.conftest import RunGit
+
+
+def test_a_sound_store_is_ok(gitmem: RunCommand, terminal: RunOnTerminal, tabs: Path) -> None:
+    assert gitmem("fsck").out == "ok: 2 commits verified down to genesis\n"
+    assert gitmem("fsck", "--json").json == {"ok": True, "commits": 2, "problems": []}
+    done = terminal("fsck")
+    assert done.code == 0
+    assert "2 commits verified" in done.out
+
+
+def test_a_problem_is_named_with_a_way_out_and_fails(
+    gitmem: RunCommand, tabs: Path, git: RunGit
+) -> None:
+    tree = git(tabs, "rev-parse", "main~0^{tree}").strip()
+    stray = git(tabs, "commit-tree", tree, "-p", "main", "-m", "by hand").strip()
+    git(tabs, "update-ref", "refs/heads/main", stray)
+    done = gitmem("fsck", code=1)
+    assert "problem: " in done.out and "fix: " in done.out
+    found = gitmem("fsck", "--json", code=1).json
+    assert found["ok"] is False
+    assert set(found["problems"][0]) == {"where", "what", "fix"}
+    assert stray[:12] in str(found["problems"])

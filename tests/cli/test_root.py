@@ -1,0 +1,130 @@
+"""The group: help, versions, unknown commands, options that stand anywhere, a fast start."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+
+from gitmem import __version__
+from gitmem.cli.root import COMMANDS, SECTIONS
+from gitmem.cli.root import gitmem as group
+from tests.cli.harness import RunCommand, environment
+
+
+def command(name: str) -> click.Command:
+    found = group.get_command(click.Context(group), name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_one_line_of_help_is_the_commands_own(name: str) -> None:
+    assert command(name).get_short_help_str(limit=200) == COMMANDS[name][1]
+    assert command(name).name == name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_that_calls_the_command(name: str) -> None:
+    text = command(name).get_help(click.Context(command(name), info_name=f"gitmem {name}"))
+    assert f"Example:\n    gitmem {name}" in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_the_common_options(name: str) -> None:
+    options = {option for p in command(name).params for option in p.opts}
+    assert {"--store", "--json", "--verbose", "--debug"} <= options
+
+
+@pytest.mark.parametrize("name", ["remember", "edit", "forget", "approve", "reject"])
+def test_a_command_for_people_takes_their_name_and_their_yes(name: str) -> None:
+    options = {option for p in command(name).params for option in p.opts}
+    assert {"--as", "--yes"} <= options
+
+
+def test_the_commands_are_the_documented_ones() -> None:
+    documented = """
+        init status list show log why search remember edit forget extract propose
+        proposals diff approve reject fsck
+    """
+    assert sorted(COMMANDS) == sorted(documented.split())
+    assert sum(map(len, SECTIONS.values())) == len(COMMANDS)
+
+
+def test_help_lists_every_command_and_loads_none(gitmem: RunCommand) -> None:
+    done = gitmem("--help")
+    for name, (_, line) in COMMANDS.items():
+        assert f"  {name} " in done.out
+        assert line in done.out
+    code = (
+        "import json, sys\nfrom gitmem.cli import main\ncode = main(['--help'])\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    listed = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(None),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    loaded = [name for name in json.loads(listed.stderr) if name.startswith("gitmem.")]
+    own = {"", ".boundary", ".call", ".options", ".output", ".quick", ".root"}
+    cli = {name for name in loaded if name.startswith("gitmem.cli")}
+    assert cli == {f"gitmem.cli{name}" for name in own}
+    assert "gitmem.memory" not in loaded
+
+
+def test_no_command_shows_the_help_and_is_a_usage_error(gitmem: RunCommand) -> None:
+    done = gitmem(code=2)
+    assert done.out == ""
+    assert "Usage: gitmem" in done.err and "remember" in done.err
+
+
+def test_the_version_is_told(gitmem: RunCommand) -> None:
+    assert gitmem("--version").out == f"gitmem {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("lst", "list"), ("aprove", "approve"), ("proposal", "proposals")]
+)
+def test_an_unknown_command_is_answered_with_what_was_meant(
+    gitmem: RunCommand, typed: str, meant: str
+) -> None:
+    done = gitmem(typed, code=2)
+    assert f"there is no command '{typed}'" in done.err
+    assert meant in done.err
+
+
+def test_an_unknown_command_like_no_other_is_answered_with_help(gitmem: RunCommand) -> None:
+    done = gitmem("\x1b[2Jxyzzy", code=2)
+    assert "Did you mean" not in done.err
+    assert "gitmem --help" in done.err
+    assert "\x1b" not in done.err
+
+
+def test_a_usage_error_names_the_command_to_ask_for_help(gitmem: RunCommand) -> None:
+    assert "gitmem list --help" in gitmem("list", "--colour", code=2).err
+    error = gitmem("show", "--json", code=2).error
+    assert error["exit_code"] == 2
+    assert "NAME" in error["message"]
+
+
+def test_an_empty_store_option_is_refused(gitmem: RunCommand) -> None:
+    assert "--store" in gitmem("list", "--store", "", code=2).err
+
+
+@pytest.mark.parametrize("args", [["--store=nowhere", "list"], ["list", "--store=nowhere"]])
+def test_a_store_that_is_not_there_is_named(gitmem: RunCommand, args: list[str]) -> None:
+    assert "nowhere" in gitmem(*args, code=1).err
+
+
+def test_no_store_at_all_says_how_to_make_one(gitmem: RunCommand) -> None:
+    assert "gitmem init" in gitmem("list", code=1).err
+
+
+def test_the_shell_can_complete_a_command(gitmem: RunCommand) -> None:
+    asked = {"COMP_WORDS": "gitmem pro", "COMP_CWORD": "1", "_GITMEM_COMPLETE": "bash_complete"}
+    assert gitmem(env=asked).out == "plain,propose\nplain,proposals\n"
