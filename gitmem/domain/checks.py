@@ -9,11 +9,11 @@ A finding's text is one printable line and never repeats a secret.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gitmem.domain.duplicates import Close, close_statements
 from gitmem.domain.evidence import (
     MIN_QUOTE,
     Evidence,
@@ -29,7 +29,6 @@ from gitmem.domain.session import Message, PartClass, Session, message_digest
 from gitmem.domain.text import (
     fold_whitespace,
     illegal_characters,
-    normalise_statement,
     one_line,
     quote_length,
 )
@@ -37,16 +36,6 @@ from gitmem.domain.tombstone import Tombstone, statement_hash
 
 FindSecrets = Callable[[str], Sequence[tuple[str, int]]]
 """Returns the kind and the line (from 1) of every secret in a text."""
-
-NEAR_DUPLICATE = 0.75
-"""Dice coefficient of two statements' words from which on they are shown as close.
-
-"Prefers tabs for indentation. Use tabs, not spaces." and the same with "Likes" reach 0.8;
-facts about two settings of one tool stay near 0.5. It only makes a warning: "use tabs, not
-spaces" and its opposite share every word, so nothing is ever merged or dropped by it.
-"""
-
-_CJK_RUN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +150,15 @@ def check_proposal(
         reasons: why records are retired, by name; they stand in the commit's message.
     """
     findings: list[Finding] = []
-    for position, candidate in enumerate(candidates):
-        others = [KnownRecord(c.name, statement(c.record)) for c in candidates[:position]]
-        touched = {c.name for c in candidates}
-        others += [record for record in known if record.name not in touched]
+    touched = {candidate.name for candidate in candidates}
+    near = close_statements(
+        [(record.name, record.statement) for record in known if record.name not in touched],
+        [(candidate.name, statement(candidate.record)) for candidate in candidates],
+    )
+    for candidate, close in zip(candidates, near, strict=True):
         findings += _quote_findings(candidate, sessions, own_words)
         findings += _text_findings(candidate, secrets)
-        findings += _duplicates(candidate, others)
+        findings += [_duplicate(candidate, other) for other in close]
         findings += _buried(candidate, tombstones)
     for name, reason in (reasons or {}).items():
         findings += _in_text(name, reason, secrets, "the reason for retiring it", lines=False)
@@ -250,37 +241,14 @@ def _instruction(name: str, text: str, line: int | None = None) -> Finding:
     return Finding("warning", "instruction", text, name, line)
 
 
-def similarity(first: str, second: str) -> float:
-    """Return the Dice coefficient of two statements: words, and pairs of CJK characters."""
-    ours, theirs = _features(first), _features(second)
-    if not ours or not theirs:
-        return 0.0
-    return 2 * len(ours & theirs) / (len(ours) + len(theirs))
-
-
-def _features(text: str) -> frozenset[str]:
-    features: set[str] = set()
-    for word in normalise_statement(text).split():
-        for run in _CJK_RUN.findall(word):
-            features |= {run[i : i + 2] for i in range(len(run) - 1)} or {run}
-        features |= set(_CJK_RUN.sub(" ", word).split())
-    return frozenset(features)
-
-
-def _duplicates(candidate: Candidate, others: Sequence[KnownRecord]) -> Iterator[Finding]:
-    ours = statement(candidate.record)
-    for other in others:
-        if normalise_statement(ours) == normalise_statement(other.statement):
-            text = f"says the same as {other.name}"
-        else:
-            score = similarity(ours, other.statement)
-            if score < NEAR_DUPLICATE:
-                continue
-            text = (
-                f"is close in its words to {other.name} ({int(score * 100)} %); "
-                "revise that record if it is the same fact"
-            )
-        yield Finding("warning", "duplicate", text, candidate.name)
+def _duplicate(candidate: Candidate, close: Close) -> Finding:
+    text = f"says the same as {close.name}"
+    if not close.same:
+        text = (
+            f"is close in its words to {close.name} ({int(close.score * 100)} %); "
+            "revise that record if it is the same fact"
+        )
+    return Finding("warning", "duplicate", text, candidate.name)
 
 
 def _buried(candidate: Candidate, tombstones: Mapping[str, Tombstone]) -> Iterator[Finding]:

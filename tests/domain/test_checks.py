@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gitmem.domain.checks import (
-    NEAR_DUPLICATE,
-    Candidate,
-    KnownRecord,
-    check_citation,
-    check_proposal,
-    similarity,
-)
+from gitmem.domain.checks import Candidate, KnownRecord, check_citation, check_proposal
 from gitmem.domain.evidence import Evidence
 from gitmem.domain.objects import blob_id
 from gitmem.domain.record import make_record, statement
@@ -294,36 +287,6 @@ def test_the_same_statement_under_another_name_is_shown_as_equal() -> None:
     other = KnownRecord("tabs-again", statement(ours.record).upper() + "!!")
     findings = check(ours, known=[other])
     assert [(f.code, f.text) for f in findings] == [("duplicate", "says the same as tabs-again")]
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (
-            "User prefers tabs for indentation\nUse tabs, not spaces, for indentation.",
-            "User likes tabs for indentation\nUse tabs for indentation, not spaces.",
-        ),
-        ("用户喜欢用制表符缩进代码，不用空格。", "用户喜欢用制表符缩进代码，而不用空格。"),
-    ],
-)
-def test_nearly_the_same_words_are_shown_as_close(first: str, second: str) -> None:
-    assert NEAR_DUPLICATE <= similarity(first, second) < 1.0
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (
-            "The staging database is PostgreSQL 16\nIt runs in Frankfurt.",
-            "The production database is PostgreSQL 15\nIt is backed up every night.",
-        ),
-        ("用户服务器部署在腾讯云国内节点。", "用户喜欢用制表符缩进代码。"),
-        ("Use tabs.", "Deploy on Mondays."),
-        ("!!!", "???"),
-    ],
-)
-def test_other_facts_are_not_close(first: str, second: str) -> None:
-    assert similarity(first, second) < NEAR_DUPLICATE
 
 
 def test_a_close_record_is_named_and_nothing_is_decided_by_it() -> None:
