@@ -54,11 +54,12 @@ def find_store(given: str | os.PathLike[str] | None, environ: Mapping[str, str])
 
 def _inside(found: Path, folder: Path) -> Path:
     """Refuse a store that was only found, not named, when it is a link out of its workspace."""
-    if not found.resolve().is_relative_to(folder.resolve()):
-        raise NotFound(
-            f"{found} is a link that leads out of {folder}",
-            hint=f"Name the store itself if you mean it: --store {found}",
-        )
+    for path in (found, found / ".git"):
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise NotFound(
+                f"{path} is a link that leads out of {folder}",
+                hint=f"Name the store itself if you mean it: --store {found}",
+            )
     return found
 
 

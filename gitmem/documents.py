@@ -92,6 +92,9 @@ def read_reviewer(data: bytes, where: str) -> ReviewerDefinition:
     stem = where.rpartition("/")[2].removesuffix(".md")
     if stem in RESERVED or not is_name(stem):
         raise InvalidInput(f"{stem[:80]!r} cannot be the name of a reviewer's file", where=where)
+    own = sorted({"blob", "rubric"} & front.fields.keys())
+    if own:
+        raise InvalidInput(f"{own[0]} is no key of a reviewer", where=where)
     try:
         return ReviewerDefinition.model_validate(
             {**front.fields, "blob": blob_id(data), "rubric": front.body}
