@@ -7,11 +7,9 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from gitmem.errors import GitFailed
 from gitmem.repo.environment import (
@@ -22,6 +20,7 @@ from gitmem.repo.environment import (
     parse_version,
 )
 from gitmem.repo.files import write_file
+from gitmem.repo.pipes import exchange
 
 DEFAULT_TIMEOUT = 60.0
 """Seconds that one git process may take."""
@@ -30,7 +29,6 @@ MAX_OUTPUT = 256 * 1024 * 1024
 """Bytes that one git process may print."""
 
 _MAX_ERROR = 64 * 1024
-_CHUNK = 64 * 1024
 _GRACE = 2.0  # seconds for git to remove its lock files after SIGTERM
 _POSIX = os.name == "posix"
 
@@ -183,24 +181,6 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> None:
         return
 
 
-def _feed(pipe: IO[bytes], data: bytes) -> None:
-    try:
-        pipe.write(data)
-        pipe.close()
-    except BrokenPipeError:  # git ended early; its status and error text say why
-        return
-
-
-def _read(pipe: IO[bytes], limit: int) -> tuple[bytes, bool]:
-    """Up to ``limit`` bytes, and whether there was more."""
-    parts: list[bytes] = []
-    size = 0
-    while size <= limit and (chunk := pipe.read(_CHUNK)):
-        parts.append(chunk)
-        size += len(chunk)
-    return b"".join(parts)[:limit], size > limit
-
-
 def finish(
     process: subprocess.Popen[bytes],
     what: str,
@@ -213,53 +193,17 @@ def finish(
     Raises:
         GitFailed: it took longer than ``timeout`` seconds or printed over ``max_output`` bytes.
     """
-    assert process.stdout and process.stderr
-    expired = threading.Event()
-    errors: list[bytes] = []
-
-    def expire() -> None:
-        expired.set()
-        end_group(process)
-
-    def drain(pipe: IO[bytes]) -> None:
-        errors.append(_read(pipe, _MAX_ERROR)[0])
-        while pipe.read(_CHUNK):  # so that a chatty git does not block on a full pipe
-            continue
-
-    threads = [threading.Thread(target=drain, args=(process.stderr,), daemon=True)]
-    if stdin is not None and process.stdin:
-        threads.append(threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True))
-    watchdog = threading.Timer(timeout, expire)
-    watchdog.daemon = True
     try:
-        for thread in (*threads, watchdog):
-            thread.start()
-        out, overflow = _read(process.stdout, max_output)
-        if not overflow:
+        done = exchange(process, stdin, timeout, max_output, _MAX_ERROR)
+        if not done.expired and not done.overflow:
             process.wait()
     finally:
-        watchdog.cancel()
-        end_group(process)
-        for thread in threads:
-            thread.join(_GRACE)
         end(process)
-    if expired.is_set():
+    if done.expired:
         raise GitFailed(f"git {what} took longer than {timeout:g} seconds and was ended")
-    if overflow:
+    if done.overflow:
         raise GitFailed(f"git {what} printed more than {max_output} bytes and was ended")
-    return Result(process.returncode, out, shown(b"".join(errors).decode("utf-8", "replace")))
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Like :func:`end` for a process whose pipes are still being read by threads."""
-    if process.poll() is not None:
-        return
-    _signal(process, signal.SIGTERM)
-    try:
-        process.wait(_GRACE)
-    except subprocess.TimeoutExpired:
-        _signal(process, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
-        process.wait()
+    return Result(process.returncode, done.out, shown(done.err.decode("utf-8", "replace")))
 
 
 GIT_STAMP = "git-version"
