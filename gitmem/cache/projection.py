@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gitmem.cache.database import Database
 from gitmem.domain.layout import RECORD_TYPES
+from gitmem.domain.view import ViewRow
 
 #: SQLite's historical limit of variables in a statement is 999.
 _BATCH = 500
@@ -83,10 +84,17 @@ class Projection(Database):
         rank = RECORD_TYPES.index(record_type)
         return self._rows("WHERE rank=? ORDER BY name", (rank,))
 
-    def view_rows(self, limit: int) -> tuple[list[RecordRow], list[RecordRow]]:
+    def view_rows(self, limit: int) -> tuple[list[ViewRow], list[ViewRow]]:
         """Return the first ``limit`` records that stand, and that are superseded, in order."""
-        query = "WHERE superseded=? ORDER BY rank, name LIMIT ?"
-        return self._rows(query, (0, limit)), self._rows(query, (1, limit))
+        return self._view_rows(0, limit), self._view_rows(1, limit)
+
+    def _view_rows(self, superseded: int, limit: int) -> list[ViewRow]:
+        found = self._run(
+            "SELECT name, rank, description, path FROM records WHERE superseded=?"
+            " ORDER BY rank, name LIMIT ?",
+            (superseded, limit),
+        )
+        return [ViewRow(name, RECORD_TYPES[rank], text, path) for name, rank, text, path in found]
 
     def _rows(self, where: str, values: Sequence[Any]) -> list[RecordRow]:
         found = self._run(

@@ -1,12 +1,13 @@
 """What a proposer hands in: records with quotes, before they are checked against anything.
 
 The same shape comes from a model, from the rules and from ``gitmem propose FILE``. Keys beyond
-these are refused: a proposer has no field by which it could vouch for itself.
+these are refused: a proposer has no field by which it could vouch for itself. Nothing is
+converted: ``"1"`` and ``true`` are no index of a message.
 """
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, StrictInt, StrictStr
 
 
 class Citation(BaseModel):
@@ -14,8 +15,8 @@ class Citation(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    message: int
-    quote: str
+    message: StrictInt
+    quote: StrictStr
 
 
 class Item(BaseModel):
@@ -23,10 +24,10 @@ class Item(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
-    type: str
-    description: str
-    body: str
+    name: StrictStr
+    type: StrictStr
+    description: StrictStr
+    body: StrictStr
     evidence: tuple[Citation, ...]
 
 
@@ -35,5 +36,5 @@ class Retirement(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
-    reason: str
+    name: StrictStr
+    reason: StrictStr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitmem.domain.layout import RECORD_TYPES
 from gitmem.domain.text import escape_markdown
@@ -12,8 +12,7 @@ HEADER = "# Memory\n"
 EMPTY_NOTE = "\nNothing is remembered yet.\n"
 
 
-@dataclass(frozen=True, slots=True)
-class ViewRow:
+class ViewRow(NamedTuple):
     """What the view shows of one record."""
 
     name: str
@@ -53,8 +52,7 @@ def render_view(
     return _render(kept, total - len(kept))
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A row as it is shown, escaped once."""
 
     order: tuple[int, str]

@@ -227,7 +227,7 @@ def _update_file(reader: Reader, root: Path, change: PathChange, left: _Left) ->
             _remove(root, path)
         elif not _has(path, change.new_oid):
             _parents_are_folders(root, change.path, create=True)
-            write_file(path, reader.blob(change.new_oid), keep_mode=True)
+            write_file(path, reader.blob(change.new_oid), keep_mode=True, durable=False)
     except OSError as error:
         left.add(change.path, f"the system refused ({error.strerror})")
 

@@ -8,11 +8,12 @@ import uuid
 from pathlib import Path
 
 
-def write_file(path: Path, data: bytes, *, keep_mode: bool = False) -> None:
+def write_file(path: Path, data: bytes, *, keep_mode: bool = False, durable: bool = True) -> None:
     """Write a file beside its place, sync it, and move it there.
 
     A link at ``path`` is replaced, not followed. ``keep_mode`` gives the new file the
-    permissions of the one it replaces.
+    permissions of the one it replaces. Without ``durable`` a power failure may leave an older
+    or an empty file: for what can be made again, such as a checked-out file.
 
     Raises:
         OSError: it could not be written, or not as a whole; what was there still is.
@@ -23,7 +24,8 @@ def write_file(path: Path, data: bytes, *, keep_mode: bool = False) -> None:
         with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
             if os.fstat(file.fileno()).st_size != len(data):
                 raise OSError(0, "the disk took only a part of it")
             if keep_mode and os.name == "posix" and path.exists():

@@ -126,7 +126,7 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
         if old_tree is None or new_tree is None:
             sentences.append(f"{tree.path}: commit {old} is gone; compare with: git status")
             continue
-        reason = _standing_in_the_way(tree)
+        reason = standing_in_the_way(tree)
         if reason:
             said, done = [unfinished(tree, reason)], False
         else:
@@ -142,7 +142,8 @@ def _tree(repo: Repo, commit: str) -> str | None:
     return EMPTY_TREE if commit == ZERO else repo.reader.resolve(f"{commit}^{{tree}}")
 
 
-def _standing_in_the_way(tree: WorkTree) -> str | None:
+def standing_in_the_way(tree: WorkTree) -> str | None:
+    """Why the files of ``tree`` are not to be touched now, or None where nothing is under way."""
     return next((why for name, why in _UNDER_WAY.items() if (tree.git_dir / name).exists()), None)
 
 

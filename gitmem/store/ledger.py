@@ -15,24 +15,21 @@ from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import MAIN, MANIFEST, POLICY, VIEW, parse_tombstone_path
 from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, format_signature
+from gitmem.domain.planned import LEDGER_IDENTITY, Plan, PlannedCommit, complete
 from gitmem.domain.policy import Policy
 from gitmem.domain.proposal import Proposal
 from gitmem.domain.record import Record, statement
 from gitmem.domain.tombstone import MAX_TOMBSTONE_BYTES, parse_tombstone
 from gitmem.domain.verify import (
-    LEDGER_IDENTITY,
     Branch,
     DecisionFields,
     Ground,
-    Plan,
-    PlannedCommit,
-    complete,
     plan_decision,
     plan_genesis,
     plan_merge,
     read_decision,
 )
-from gitmem.domain.view import ViewRow, render_view
+from gitmem.domain.view import render_view
 from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused, Waiting
 from gitmem.ranking import changed_blocks, count, document, rewrite
 from gitmem.repo import Repo, diff_trees
@@ -264,7 +261,7 @@ class Ledger:
         limits = prepared.policy.view
         current, superseded = self._projection.view_rows(limits.lines)
         total = sum(prepared.plan.by_type.values())
-        view = render_view(_view(current), _view(superseded), total, limits.lines, limits.bytes)
+        view = render_view(current, superseded, total, limits.lines, limits.bytes)
         return complete(prepared.plan, view, prepared.tree, self._repo.reader.tree)
 
     def _apply(self, plan: Plan, branch: Branch) -> None:
@@ -348,10 +345,6 @@ def _record_row(record: Record, path: str, blob: str, plan: Plan) -> RecordRow:
         approved_by=plan.approved_by,
         approved_at=format_instant(plan.at),
     )
-
-
-def _view(rows: Sequence[RecordRow]) -> list[ViewRow]:
-    return [ViewRow(row.name, row.type, row.description, row.path) for row in rows]
 
 
 def _check_file(path: str, data: bytes) -> None:

@@ -10,17 +10,11 @@ from gitmem.cache import Projection
 from gitmem.domain.commit_message import CommitMessage, write_message
 from gitmem.domain.layout import KEPT, MAIN, PROPOSALS
 from gitmem.domain.objects import ZERO, Identity
+from gitmem.domain.planned import LEDGER_IDENTITY, PlannedCommit
 from gitmem.domain.policy import Decision
 from gitmem.domain.proposal import proposal_message
 from gitmem.domain.review import Review, review_message
-from gitmem.domain.verify import (
-    LEDGER_IDENTITY,
-    Branch,
-    DecisionFields,
-    Ground,
-    PlannedCommit,
-    judge,
-)
+from gitmem.domain.verify import Branch, DecisionFields, Ground, judge
 from gitmem.errors import GitFailed, NotFound, Refused
 from gitmem.repo import (
     NewCommit,

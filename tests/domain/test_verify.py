@@ -24,20 +24,17 @@ from gitmem.domain.layout import (
 )
 from gitmem.domain.manifest import parse_manifest
 from gitmem.domain.objects import EMPTY_TREE, TreeEntry, blob_id, decode_tree, edit_tree
+from gitmem.domain.planned import LEDGER_IDENTITY, Plan, PlannedCommit, complete
 from gitmem.domain.policy import Policy
 from gitmem.domain.proposal import Proposal, RecordAt, RecordChange
 from gitmem.domain.record import Record, make_record, statement
 from gitmem.domain.review import Review
 from gitmem.domain.tombstone import Tombstone, parse_tombstone, statement_hash
 from gitmem.domain.verify import (
-    LEDGER_IDENTITY,
     Branch,
     DecisionFields,
     Ground,
-    Plan,
-    PlannedCommit,
     buried,
-    complete,
     plan_decision,
     plan_genesis,
     plan_merge,
