@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 DEMO = Path(__file__).parents[2] / "demo"
+# One worker runs them, since they share what one run printed.
+pytestmark = pytest.mark.xdist_group("demo")
+
 LAST = "Everything is as it should be."
 
 

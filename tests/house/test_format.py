@@ -10,26 +10,37 @@ from pathlib import Path
 import pytest
 
 from gitmem.cache import Projection
-from gitmem.documents import make_evidence, read_evidence, read_policy
+from gitmem.documents import MAX_REVIEWER_BYTES, make_evidence, read_evidence, read_policy
+from gitmem.domain import evidence as quotes
+from gitmem.domain import layout, record
 from gitmem.domain.canonical import canonical_json
 from gitmem.domain.evidence import Evidence
 from gitmem.domain.instants import parse_instant
 from gitmem.domain.layout import evidence_path, record_path, tombstone_path
-from gitmem.domain.manifest import parse_manifest
+from gitmem.domain.manifest import MAX_MANIFEST_BYTES, parse_manifest
 from gitmem.domain.objects import Identity, blob_id
-from gitmem.domain.policy import Policy
+from gitmem.domain.policy import MAX_POLICY_BYTES, Policy
 from gitmem.domain.record import statement
 from gitmem.domain.review import Review
 from gitmem.domain.session import Message, message_digest
+from gitmem.domain.structure import MAX_CHANGES
 from gitmem.domain.text import normalise_statement
-from gitmem.domain.tombstone import Tombstone, parse_tombstone, statement_hash
+from gitmem.domain.tombstone import (
+    MAX_REASON,
+    MAX_TOMBSTONE_BYTES,
+    Tombstone,
+    parse_tombstone,
+    statement_hash,
+)
 from gitmem.domain.verify import DecisionFields
-from gitmem.records import read_record
+from gitmem.records import MAX_YAML_BYTES, read_record
 from gitmem.repo import Repo
 from gitmem.services.begin import policy_file
 from gitmem.services.capture import read_change_set
 from gitmem.services.verifying import fsck
 from gitmem.store import Draft, Entry, Origin, Store, make_draft
+from gitmem.store.facts import MAX_BRANCH
+from gitmem.transcripts.base import MAX_ARRAY_FILE, MAX_LINE, MAX_LINES_FILE
 
 FORMAT = (Path(__file__).parents[2] / "docs" / "format.md").read_text(encoding="utf-8")
 ADA = "human:Ada Lovelace <ada@example.org>"
@@ -66,9 +77,9 @@ def evidence() -> Evidence:
 
 def draft(store: Store) -> Draft:
     """The proposal of the example, on the first commit."""
-    record = read_record(example("record").encode("utf-8"), "record")
-    ground = store.facts.ground(store.head().accepted, [record.name])
-    entry = Entry(record.name, record.type, record.description, record.body, (evidence(),))
+    fact = read_record(example("record").encode("utf-8"), "record")
+    ground = store.facts.ground(store.head().accepted, [fact.name])
+    entry = Entry(fact.name, fact.type, fact.description, fact.body, (evidence(),))
     origin = Origin("extract", "rules", evidence().session, "file", "7f3a2c" + "0" * 26, NOON + 60)
     return make_draft(ground, origin, [entry], {})
 
@@ -147,10 +158,10 @@ def test_the_evidence_of_the_example_is_of_its_message() -> None:
     assert canonical_json(message().to_json()) == text.encode("utf-8")
     assert message_digest(message()) == evidence().digest
     assert evidence().quote in message().parts[0].text
-    record = read_record(example("record").encode("utf-8"), "record")
+    fact = read_record(example("record").encode("utf-8"), "record")
     oid = blob_id(example("evidence").encode("utf-8"))
-    assert record.evidence == (oid,)
-    assert f"`{evidence_path(record.name, oid)}`" in FORMAT
+    assert fact.evidence == (oid,)
+    assert f"`{evidence_path(fact.name, oid)}`" in FORMAT
 
 
 def test_the_tombstone_of_the_example_is_named_by_its_statement() -> None:
@@ -164,8 +175,8 @@ def test_the_tombstone_of_the_example_is_named_by_its_statement() -> None:
 
 
 def test_a_statement_is_description_and_body() -> None:
-    record = read_record(example("record").encode("utf-8"), "record")
-    assert statement(record) == f"{record.description}\n{record.body}"
+    fact = read_record(example("record").encode("utf-8"), "record")
+    assert statement(fact) == f"{fact.description}\n{fact.body}"
 
 
 def test_the_default_policy_is_the_one_shown() -> None:
@@ -179,3 +190,35 @@ def test_the_change_set_of_the_page_is_read() -> None:
     assert [item.name for item in change_set.records] == ["use-tabs"]
     assert [gone.name for gone in change_set.retire] == ["use-spaces"]
     assert change_set.messages is not None
+
+
+def test_the_limits_of_the_page_are_those_of_the_code() -> None:
+    rows = dict(
+        re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", FORMAT.split("## Limits")[1], re.MULTILINE)
+    )
+    assert rows["name"] == f"{layout.MAX_NAME} characters"
+    assert rows["description"] == f"{record.MAX_DESCRIPTION} characters"
+    assert rows["record file"] == f"{record.MAX_LINES} lines and {record.MAX_BYTES} bytes"
+    assert rows["quotes of a record"] == f"{record.MAX_EVIDENCE}"
+    assert rows["quote"].startswith(f"{quotes.MAX_QUOTE} characters")
+    assert rows["evidence file"] == f"{quotes.MAX_EVIDENCE_BYTES} bytes"
+    assert rows["frontmatter"] == (
+        f"{MAX_YAML_BYTES} bytes, {record.MAX_DEPTH} levels, keys of {record.MAX_KEY} characters"
+    )
+    sizes = MAX_POLICY_BYTES, MAX_MANIFEST_BYTES, MAX_TOMBSTONE_BYTES, MAX_REVIEWER_BYTES
+    together = "policy, manifest, tombstone, reviewer"
+    assert rows[together] == ", ".join(map(str, sizes)) + " bytes"
+    assert rows["reason of a rejection"].startswith(f"{MAX_REASON} characters")
+    counts = rows["records of a proposal, commits of its branch"]
+    assert counts == f"{MAX_CHANGES}, {MAX_BRANCH}"
+    mib = (MAX_LINES_FILE >> 20, MAX_ARRAY_FILE >> 20, MAX_LINE >> 20)
+    assert tuple(map(int, re.findall(r"[0-9]+", rows["transcript"]))) == mib
+
+
+def test_the_table_of_classes_is_that_of_the_code() -> None:
+    table = FORMAT.split("| class | may support |")[1].split("\n\n")[0]
+    said = {}
+    for classes, types in re.findall(r"^\| (`[^|]+) \| ([^|]+) \|$", table, re.MULTILINE):
+        for name in re.findall(r"[a-z]+", classes):
+            said[name] = frozenset() if types == "nothing" else frozenset(types.split(", "))
+    assert said == quotes.SUPPORTS
