@@ -39,6 +39,7 @@ def answer_list(call: Call, type: str | None) -> int:
             ]
             for record in records
         ],
+        whole=["type", "approved"],
     )
     return 0
 

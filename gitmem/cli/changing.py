@@ -217,7 +217,7 @@ def _finish(call: Call, result: ProposalResult) -> int:
     elif result.proposal is None and not result.dropped and not result.findings:
         call.output.out.line("Nothing to change.")
     else:
-        show_result(call.output, result)
+        show_result(call.output, result, findings=False)
     if result.state == "declined":
         return REFUSED
     if result.proposal is None:

@@ -27,6 +27,8 @@ STYLES = {
     "warn": ("33", "yellow"),
 }
 
+_ROOM_FOR_WHOLE_COLUMNS = 72
+
 _CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
 
 
@@ -78,10 +80,19 @@ class Stream:
         for line in text.rstrip("\n").split("\n"):
             self._write(" " * indent + self._shown(line, style, multiline=True))
 
-    def table(self, headings: Sequence[str], rows: Iterable[Sequence[Piece]]) -> None:
-        """Print a table: aligned with headings on a terminal, else lines of fields between tabs."""
+    def table(
+        self,
+        headings: Sequence[str],
+        rows: Iterable[Sequence[Piece]],
+        *,
+        whole: Sequence[str] = (),
+    ) -> None:
+        """Print a table: aligned with headings on a terminal, else lines of fields between tabs.
+
+        ``whole``: columns that are not broken over lines, so that they can be copied.
+        """
         if self.terminal:
-            self._rich_table(headings, rows)
+            self._rich_table(headings, rows, whole)
             return
         lines = ["\t".join(self._rendered(cell) for cell in row) for row in rows]
         if lines:
@@ -111,19 +122,14 @@ class Stream:
         if self.terminal:
             self._file.flush()
 
-    def _rich_table(self, headings: Sequence[str], rows: Iterable[Sequence[Piece]]) -> None:
+    def _rich_table(
+        self, headings: Sequence[str], rows: Iterable[Sequence[Piece]], whole: Sequence[str]
+    ) -> None:
         # rich takes longer to import than everything else together; a pipe never pays for it.
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
-        for heading in headings:
-            table.add_column(heading, overflow="fold")
-        for row in rows:
-            cells = [cell if isinstance(cell, Styled) else Styled(cell, "") for cell in row]
-            # Text, not str: in a str, rich would take square brackets for markup.
-            table.add_row(*(Text(escape_terminal(c.text), style=STYLES[c.style][1]) for c in cells))
         console = Console(
             file=self._file,
             color_system="standard" if self.colour else None,
@@ -131,6 +137,15 @@ class Stream:
             markup=False,
             emoji=False,
         )
+        table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
+        for heading in headings:
+            # On a narrow terminal everything folds: rich would cut a whole column off.
+            no_wrap = heading in whole and console.width >= _ROOM_FOR_WHOLE_COLUMNS
+            table.add_column(heading, overflow="fold", no_wrap=no_wrap)
+        for row in rows:
+            cells = [cell if isinstance(cell, Styled) else Styled(cell, "") for cell in row]
+            # Text, not str: in a str, rich would take square brackets for markup.
+            table.add_row(*(Text(escape_terminal(c.text), style=STYLES[c.style][1]) for c in cells))
         console.print(table)
 
 

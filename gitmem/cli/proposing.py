@@ -60,12 +60,21 @@ def _show_counts(out: Stream, transcript: str, result: ProposalResult) -> None:
 
 def _show_proposed(call: Call, result: ProposalResult) -> None:
     out = call.output.out
-    show_result(call.output, result)
+    show_result(call.output, result, findings=True)
     if result.proposal is None:
-        why = "nothing that is worth keeping was found in it"
-        out.line(f"Nothing was proposed: {'see the reasons above' if result.dropped else why}.")
+        out.line(f"Nothing was proposed{_why_nothing(result)}.")
         return
     out.line("next:")
     out.line(f"gitmem diff {result.proposal}", indent=2)
     if result.state != "merged":
         out.line(f"gitmem approve {result.proposal}", indent=2)
+
+
+def _why_nothing(result: ProposalResult) -> str:
+    if result.dropped:
+        return "; the reasons are above"
+    if result.notes:
+        return f": {'; '.join(result.notes)}"
+    if result.counts and not result.counts.get("used"):
+        return ": no part of it can be used, as counted above"
+    return ": nothing in it says what is worth keeping"

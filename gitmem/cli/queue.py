@@ -47,6 +47,7 @@ def proposals(call: Call) -> None:
             ]
             for proposal in found
         ],
+        whole=["id", "kind", "state"],
     )
 
 

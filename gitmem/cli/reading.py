@@ -97,6 +97,7 @@ def log(call: Call, name: str | None, limit: int | None) -> None:
             ]
             for entry in entries
         ],
+        whole=["commit", "when", "what"],
     )
 
 

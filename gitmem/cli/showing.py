@@ -138,14 +138,13 @@ def _changed_lines(before: str, after: str) -> list[str]:
     return [line.rstrip() for line in lines if not line.startswith("?")]
 
 
-def show_result(output: Output, result: ProposalResult) -> None:
-    """What came of a change that a person or a conversation made."""
+def show_result(output: Output, result: ProposalResult, *, findings: bool) -> None:
+    """What came of a change; ``findings``: with what the checks found, not shown before."""
     stream = output.out
     if result.proposal:
         stream.line(Styled(result.proposal, "bold"), ": ", state(result.state))
         show_effects(stream, result.records)
-        show_findings(stream, result.findings)
-    elif result.findings:
+    if findings:
         show_findings(stream, result.findings)
     if result.dropped:
         stream.line("Not proposed:")

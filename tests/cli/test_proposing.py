@@ -52,7 +52,7 @@ def test_the_same_conversation_again_has_nothing_new(
     gitmem("extract", conversation)
     again = gitmem("extract", conversation, "--json").json
     assert again["proposal"] is None
-    assert "Nothing was proposed" in gitmem("extract", conversation).out
+    assert "Nothing was proposed: nothing is new" in gitmem("extract", conversation).out
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,15 @@ def test_a_transcript_that_is_none_is_told_plainly(
     assert done.code in (0, 1)
     assert words in done.out + done.err
     assert gitmem("proposals").out == ""
+
+
+def test_a_transcript_without_a_usable_part_says_so(
+    gitmem: RunCommand, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.json").write_text('[{"role": "system", "content": "Be brief."}]')
+    done = gitmem("extract", "a.json")
+    assert done.out.startswith("a.json: 1 part")
+    assert "Nothing was proposed: no part of it can be used" in done.out
 
 
 def test_a_folder_is_no_transcript(gitmem: RunCommand, store: Path) -> None:
