@@ -70,17 +70,11 @@ def parse_manifest(data: bytes, where: str = "manifest.json") -> Manifest:
         raise InvalidInput(
             f"{len(data)} bytes; a manifest has at most {MAX_MANIFEST_BYTES}", where=where
         )
+    check_version(data, where)
     try:
         raw = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"is no JSON: {error}", where=where) from error
-    version = raw.get("version") if isinstance(raw, dict) else None
-    if isinstance(version, int) and version > MANIFEST_VERSION:
-        raise InvalidInput(
-            f"was written in format version {version}; this gitmem reads up to {MANIFEST_VERSION}",
-            where=where,
-            hint="Install a newer gitmem, then try again.",
-        )
     try:
         manifest = Manifest.model_validate(raw)
     except ValidationError as error:
@@ -88,3 +82,22 @@ def parse_manifest(data: bytes, where: str = "manifest.json") -> Manifest:
     if manifest.to_bytes() != data:
         raise InvalidInput("is not in canonical form", where=where)
     return manifest
+
+
+def check_version(data: bytes, where: str = "manifest.json") -> None:
+    """Refuse a manifest of a version that this gitmem does not know; anything else passes.
+
+    Raises:
+        InvalidInput: the version is a larger number than :data:`MANIFEST_VERSION`.
+    """
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    version = raw.get("version") if isinstance(raw, dict) else None
+    if isinstance(version, int) and version > MANIFEST_VERSION:
+        raise InvalidInput(
+            f"was written in format version {version}; this gitmem reads up to {MANIFEST_VERSION}",
+            where=where,
+            hint="Install a newer gitmem, then try again.",
+        )

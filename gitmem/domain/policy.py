@@ -211,7 +211,7 @@ def _by_models(
             state: State = "rejected" if verdict == "reject" else "changes_requested"
             return _no(state, *(f"{review.reviewer} said {verdict}" for review in said))
     if wanted:
-        return _no("waiting", *wanted)
+        return _no("waiting", f"a person must approve it: {wanted[0]}", *wanted[1:])
     if not blocking:
         return _no("waiting", "no reviewer model judges this kind; a person must approve")
     author = model_key(proposal.proposed_by)

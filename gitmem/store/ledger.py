@@ -14,6 +14,7 @@ from gitmem.cache import CommitRow, Projection, RecordRow
 from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import MAIN, MANIFEST, POLICY, VIEW, parse_tombstone_path
+from gitmem.domain.manifest import MAX_MANIFEST_BYTES, check_version
 from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, format_signature
 from gitmem.domain.planned import LEDGER_IDENTITY, Plan, PlannedCommit, complete
 from gitmem.domain.policy import Policy
@@ -32,7 +33,7 @@ from gitmem.domain.verify import (
 from gitmem.domain.view import render_view
 from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused, Waiting
 from gitmem.ranking import changed_blocks, count, document, rewrite
-from gitmem.repo import Repo, diff_trees
+from gitmem.repo import Found, Repo, diff_trees
 from gitmem.store.facts import Facts, committed_at, message_of
 
 Progress = Callable[[str, int, "int | None"], None]
@@ -127,10 +128,22 @@ class Ledger:
             if planned.oid == oid:
                 return
             reason = _difference(planned, commit)
+        self._refuse_newer(commit)
         reason = reason.encode("utf-8", "backslashreplace").decode("utf-8")
         row = CommitRow(oid, "stray", "", _instant_of(commit, oid), (), (), reason)
         self._projection.add_commit(row)
         self._projection.set_meta("strays", " ".join([*strays, oid]))
+
+    def _refuse_newer(self, commit: Commit) -> None:
+        """Stop at a commit that a newer gitmem made: taken for a stray, it would be passed over.
+
+        Raises:
+            InvalidInput: its manifest is of a version that this gitmem does not know.
+        """
+        entry = self.facts.entry(commit.tree, MANIFEST)
+        if entry is not None and not entry.is_tree:
+            (found,) = self._repo.reader.read_many([entry.oid], max_bytes=MAX_MANIFEST_BYTES)
+            check_version(found.data if isinstance(found, Found) else b"", MANIFEST)
 
     def _recomputed(self, oid: str, commit: Commit, strays: Sequence[str]) -> Prepared:
         accepted = self._projection.meta("accepted")
