@@ -69,7 +69,7 @@ class MemoryStore(OpenMemory):
         """Return what is there, whether something is wrong, and what to do next."""
         from gitmem.services.inspecting import status
 
-        return status(self._opened(), self._sessions(), self.proposals())
+        return self._noted(status(self._opened(), self._sessions(), self.proposals()))
 
     def list(self, *, type: str | None = None) -> builtins.list[RecordSummary]:
         """Return a line for each record, by type and name.
@@ -238,21 +238,23 @@ class MemoryStore(OpenMemory):
         from dataclasses import replace
 
         from gitmem.services.capture import capture_transcript, find_items
-        from gitmem.services.propose import Batch, propose
+        from gitmem.services.propose import make_batch, propose
 
         store, sessions, now = self._opened(), self._sessions(), self._now()
         store.head()
-        captured = capture_transcript(store, sessions, Path(transcript), format, now)
-        found = find_items(store, captured, progress)
-        origin = self._origin("extract", "rules", captured.session.id, captured.session.attested)
-        result = propose(store, captured.session, Batch(found.items), origin)
-        with store.repo.lock():
-            sessions.mark_consumed(
-                captured.session.id,
-                len(captured.session.messages),
-                result.proposal,
-                _instant(now),
-            )
+        while True:
+            captured = capture_transcript(store, sessions, Path(transcript), format, now)
+            session = captured.session
+            found = find_items(store, captured, progress)
+            batch = make_batch(found.items)
+            origin = self._origin("extract", "rules", session.id, session.attested)
+            with store.repo.lock():
+                if sessions.consumed(session.id) != captured.new_from:
+                    continue  # another process was faster with the same conversation
+                result = propose(store, session, batch, origin)
+                upto = len(session.messages)
+                sessions.mark_consumed(session.id, upto, result.proposal, _instant(now))
+            break
         return self._noted(
             replace(
                 result,
@@ -272,9 +274,10 @@ class MemoryStore(OpenMemory):
         from dataclasses import replace
 
         from gitmem.services.capture import capture_messages, read_change_set, stored_session
-        from gitmem.services.propose import Batch, propose
+        from gitmem.services.propose import make_batch, propose
 
         asked = read_change_set(change_set)
+        batch = make_batch(asked.records, asked.retire)
         store, sessions = self._opened(), self._sessions()
         store.head()
         counts: Mapping[str, int] = {}
@@ -285,7 +288,7 @@ class MemoryStore(OpenMemory):
         else:
             session = stored_session(sessions, asked.session or "")
         origin = self._origin(asked.kind, "caller", session.id, session.attested)
-        result = propose(store, session, Batch(asked.records, asked.retire), origin)
+        result = propose(store, session, batch, origin)
         return self._noted(replace(result, counts=dict(counts), notes=notes))
 
     # --- deciding -------------------------------------------------------------------------
@@ -353,12 +356,15 @@ class MemoryStore(OpenMemory):
             raise Refused(
                 f"this command runs inside an agent's session ({client} is set); "
                 "decisions about memory are a person's",
-                hint="Run it in a terminal of your own, or set agents_may_approve in the policy.",
+                hint="Run it in a terminal of your own.",
             )
         if not yes and not terminal:
             raise Usage("nobody can be asked here", hint="Confirm with --yes.")
         if yes and not terminal and not policy.allow_yes:
-            raise Refused("the policy of this store does not allow --yes without a terminal")
+            raise Refused(
+                "the policy of this store does not allow --yes without a terminal",
+                hint="Run it on a terminal and answer there.",
+            )
 
 
 def _instant(now: int) -> str:

@@ -115,6 +115,11 @@ def finish_worktree(repo: Repo) -> list[str]:
         return []
 
 
+def is_behind(repo: Repo) -> bool:
+    """Whether some work tree could not be brought along yet; then its files are not main's."""
+    return (repo.private / _NOTE).exists()
+
+
 def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
     sentences: list[str] = []
     pending: dict[str, str] = {}

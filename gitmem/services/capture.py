@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StrictStr, ValidationError
 
 from gitmem.cache.index import ProjectionIndex
 from gitmem.domain.instants import format_instant
@@ -50,8 +50,8 @@ class ChangeSet(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: str = "extract"
-    session: str | None = None
+    kind: StrictStr = "extract"
+    session: StrictStr | None = None
     messages: tuple[dict[str, Any], ...] | None = None
     records: tuple[Item, ...] = ()
     retire: tuple[Retirement, ...] = ()
@@ -143,7 +143,7 @@ def read_change_set(raw: Mapping[str, Any]) -> ChangeSet:
         InvalidInput: a key is unknown, missing or of the wrong kind; nothing is proposed then.
     """
     try:
-        change_set = ChangeSet.model_validate(raw)
+        change_set = ChangeSet.model_validate(dict(raw) if isinstance(raw, Mapping) else raw)
     except ValidationError as error:
         raise InvalidInput(
             first_problem(error),

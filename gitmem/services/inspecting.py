@@ -9,11 +9,16 @@ from gitmem.domain.manifest import parse_manifest
 from gitmem.results import ProposalSummary, Status, UnreadableRecord
 from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Store
+from gitmem.store.view_file import restore_view
 
 
 def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary]) -> Status:
-    """Return the state of a store. ``queue`` is what ``proposals`` says."""
+    """Return the state of a store. ``queue`` is what ``proposals`` says.
+
+    A view that is missing or edited in the checked-out files is rebuilt by the way.
+    """
     head = store.head()
+    store.notes += restore_view(store.repo)
     commit = store.repo.reader.commit(head.accepted)
     entry = store.facts.entry(commit.tree, MANIFEST)
     assert entry is not None  # an accepted commit has one
@@ -62,11 +67,15 @@ def _next(
 ) -> tuple[str, ...]:
     steps = []
     if waiting:
-        steps.append(f"Read what waits: gitmem diff {waiting[0].id}")
-        steps.append(f"Then decide: gitmem approve {waiting[0].id}, or gitmem reject")
-    stale = [proposal.id for proposal in queue if proposal.state == "stale"]
-    if stale:
-        steps.append(f"{stale[0]} is stale: reject it and propose it again")
+        first = waiting[0].id
+        steps.append(f"Read what waits: gitmem diff {first}")
+        steps.append(f"Then decide: gitmem approve {first}, or gitmem reject {first} --reason TEXT")
+    stuck = [p for p in queue if p.state in ("stale", "changes_requested", "inconclusive")]
+    for proposal in stuck[:3]:
+        steps.append(
+            f"{proposal.id} cannot go on ({proposal.state.replace('_', ' ')}): "
+            f"gitmem reject {proposal.id} --reason TEXT, and propose it again"
+        )
     if head.strays:
         steps.append("See what stands on main: gitmem fsck")
     if not count and not queue:

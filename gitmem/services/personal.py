@@ -13,13 +13,15 @@ from dataclasses import dataclass
 
 from gitmem.documents import make_evidence
 from gitmem.domain.checks import check_citation
-from gitmem.domain.evidence import MAX_QUOTE, Evidence, supports
+from gitmem.domain.evidence import MAX_QUOTE, MIN_QUOTE, Evidence, supports
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import check_name
-from gitmem.domain.record import MAX_DESCRIPTION, MAX_EVIDENCE, Record
+from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, Record
 from gitmem.domain.review import PERSON, Finding, Review
 from gitmem.domain.session import REDACTION_MARK, Session
+from gitmem.domain.structure import check_type
 from gitmem.domain.text import fold_whitespace, quote_length, to_nfc
+from gitmem.domain.tombstone import MAX_REASON
 from gitmem.errors import InvalidInput, NotFound, Refused, Usage
 from gitmem.naming import name_for
 from gitmem.results import ProposalDiff, ProposalResult
@@ -37,8 +39,11 @@ from gitmem.store import (
     make_draft,
     person_identity,
 )
+from gitmem.store.fresh_id import with_fresh_id
+from gitmem.store.view_file import restore_view
 
 Confirm = Callable[[ProposalDiff], bool]
+_BLANK = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 
 
@@ -68,7 +73,10 @@ def remember(
         InvalidInput: the text breaks a limit of records, or holds a secret.
         Refused: the name is taken, or a check blocks it.
     """
+    check_type(record_type)
     text = to_nfc(text).strip()
+    _check_size(text)
+    session = _statement(sessions, person, text)
     store.head()
     if name is not None:
         check_name(name)
@@ -76,7 +84,6 @@ def remember(
             raise Refused(f"{name} is remembered already", hint=f"Run `gitmem edit {name}`.")
     else:
         name = name_for(text, lambda taken: store.projection.record(taken) is not None)
-    session = _statement(sessions, person, text)
     entry = Entry(
         name=name,
         type=record_type,
@@ -104,12 +111,15 @@ def edit(
         Usage: nothing would change.
         InvalidInput, Refused: as for :func:`remember`.
     """
+    if record_type is not None:
+        check_type(record_type)
     old = _existing(store, name)
     new_body = old.body if body is None else to_nfc(body).strip("\n")
     new_description = old.description if description is None else to_nfc(description)
     new_type = record_type or old.type
     if (new_body, new_description, new_type) == (old.body, old.description, old.type):
         raise Usage(f"nothing of {name} would change")
+    _check_size(new_description + new_body)
     said = [new_body] if new_body != old.body else []
     said = [new_description, *said] if new_description != old.description else said
     session = _statement(sessions, person, "\n\n".join(said) or f"{name} is {new_type}.")
@@ -137,9 +147,12 @@ def forget(
 
     Raises:
         NotFound: nothing of this name is remembered.
+        Usage: the reason is too long.
     """
     _existing(store, name)
     reason = fold_whitespace(to_nfc(reason))
+    if len(reason) > MAX_REASON:
+        raise Usage(f"a reason has at most {MAX_REASON} characters, not {len(reason)}")
     session = _statement(sessions, person, reason or f"Forget {name}.")
     return _carry_out(store, sessions, person, session, "forget", [], {name: reason})
 
@@ -152,6 +165,17 @@ def describe(text: str) -> str:
     cut = first[: MAX_DESCRIPTION - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > MAX_DESCRIPTION // 2 else cut).rstrip() + "…"
+
+
+def _check_size(text: str) -> None:
+    """Refuse early what no record can hold, before it is searched for anything."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_BYTES:
+        raise InvalidInput(
+            f"has {size} bytes; a record's whole file has at most {MAX_BYTES}",
+            where="text",
+            hint="Remember it as several facts, each with a sentence or two.",
+        )
 
 
 def _existing(store: Store, name: str) -> Record:
@@ -195,29 +219,33 @@ def _quotes(session: Session, record_type: str, name: str) -> tuple[Evidence, ..
 
 
 def cut_into_quotes(text: str) -> list[str]:
-    """Cut a text into as few quotes as its length needs, between sentences where possible."""
-    if quote_length(fold_whitespace(text)) <= MAX_QUOTE:
-        return [text.strip()]
-    pieces: list[str] = []
-    at = ""
-    ends = [match.end() for match in _SENTENCE_END.finditer(text)] + [len(text)]
-    start = 0
-    for end in ends:
-        sentence = text[start:end]
-        start = end
-        if at and quote_length(fold_whitespace(at + sentence)) > MAX_QUOTE:
-            pieces.append(at.strip())
-            at = ""
-        at += sentence
-        while quote_length(fold_whitespace(at)) > MAX_QUOTE:
-            pieces.append(at[: MAX_QUOTE // 2].strip())
-            at = at[MAX_QUOTE // 2 :]
-    pieces.append(at.strip())
-    whole = [piece for piece in pieces if piece]
-    # A tail too short to stand alone goes with the sentence before it.
-    if len(whole) > 1 and quote_length(whole[-1]) < 8:
-        whole.pop()
-    return whole
+    """Cut a text into quotes that together cover it, between sentences where possible.
+
+    Halved again and again near the middle, so that no piece is too short to be a quote.
+    """
+    pieces = _halved(text)
+    if len(pieces) > 1 and any(_length(piece) < MIN_QUOTE for piece in pieces):
+        # Hundreds of blanks in a row; quotes are compared with white space folded anyway.
+        pieces = _halved(fold_whitespace(text))
+    return pieces
+
+
+def _halved(text: str) -> list[str]:
+    text = text.strip()
+    if _length(text) <= MAX_QUOTE:
+        return [text]
+    third, middle = len(text) // 3, len(text) // 2
+    at = middle
+    for ends in (_SENTENCE_END, _BLANK):
+        found = [match.end() for match in ends.finditer(text, third, len(text) - third)]
+        if found:
+            at = min(found, key=lambda end: abs(end - middle))
+            break
+    return _halved(text[:at]) + _halved(text[at:])
+
+
+def _length(text: str) -> int:
+    return quote_length(fold_whitespace(text))
 
 
 def _carry_out(
@@ -230,6 +258,7 @@ def _carry_out(
     retire: Mapping[str, str],
 ) -> ProposalResult:
     origin = Origin(kind, person.who, session.id, session.attested, person.nonce, person.now)
+    origin = with_fresh_id(store, origin)
     names = [entry.name for entry in entries] + list(retire)
     ground = store.facts.ground(store.head().accepted, names)
     draft = make_draft(ground, origin, entries, retire)
@@ -243,7 +272,6 @@ def _carry_out(
     diff = draft_diff(store, draft, findings)
     if person.confirm is not None and not person.confirm(diff):
         return _result(draft, findings, "declined", None)
-    sessions.keep_statement(session, speaker=person.who)
     approval = Review(
         by=person.who,
         reviewer=PERSON,
@@ -254,8 +282,11 @@ def _carry_out(
         at=person.now,
     )
     reviews = [checks_review(draft, findings, person.now), approval]
-    tip = store.put_proposal(draft, reviews, person_identity(person.who))
-    merge = store.merge(draft.proposal.id, tip)
+    store.notes += restore_view(store.repo)
+    with store.repo.lock():
+        sessions.keep_statement(session, speaker=person.who)
+        tip = store.put_proposal(draft, reviews, person_identity(person.who))
+        merge = store.merge(draft.proposal.id, tip)
     return _result(draft, findings, "merged", merge)
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gitmem.documents import make_evidence
+from gitmem.documents import make_evidence, write_evidence
 from gitmem.domain.checks import check_citation
 from gitmem.domain.evidence import Evidence
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import check_name
 from gitmem.domain.objects import Identity
+from gitmem.domain.planned import LEDGER_IDENTITY
 from gitmem.domain.proposal_item import Item, Retirement
-from gitmem.domain.record import make_record, statement
+from gitmem.domain.record import MAX_EVIDENCE, make_record, statement
 from gitmem.domain.review import Finding
 from gitmem.domain.session import Session
-from gitmem.domain.structure import check_type
-from gitmem.domain.text import fold_whitespace, normalise_statement
-from gitmem.domain.verify import LEDGER_IDENTITY
+from gitmem.domain.structure import MAX_CHANGES, check_type
+from gitmem.domain.text import fold_whitespace, normalise_statement, to_nfc
+from gitmem.domain.tombstone import MAX_REASON
 from gitmem.errors import InvalidInput
 from gitmem.records import write_record
 from gitmem.results import Dropped, ProposalResult
@@ -34,17 +36,43 @@ from gitmem.store import (
     neighbours,
     tombstones,
 )
-
-#: Stands for a quote while the shape of an item is checked, before there is any.
-_SOME_ID = "0" * 40
+from gitmem.store.fresh_id import with_fresh_id
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one proposer hands in at once, about one session."""
+    """What one proposer hands in at once, about one session; :func:`make_batch` checks it."""
 
     items: Sequence[Item]
     retire: Sequence[Retirement] = ()
+
+
+def make_batch(items: Sequence[Item], retire: Sequence[Retirement] = ()) -> Batch:
+    """Check the shape of what a proposer hands in, before anything is written.
+
+    Raises:
+        InvalidInput: naming the item, the field and the limit; nothing of it can be proposed.
+    """
+    if len(items) + len(retire) > MAX_CHANGES:
+        raise InvalidInput(
+            f"touches {len(items) + len(retire)} records; at most {MAX_CHANGES} are allowed",
+            where="change set",
+            hint="Hand it in as several change sets.",
+        )
+    for item in items:
+        _check_shape(item)
+    for gone in retire:
+        check_name(gone.name)
+        if len(gone.reason) > MAX_REASON:
+            raise InvalidInput(
+                f"has {len(gone.reason)} characters; the limit is {MAX_REASON}",
+                where=f"{gone.name}: reason",
+            )
+    names = Counter([item.name for item in items] + [gone.name for gone in retire])
+    twice = sorted(name for name, count in names.items() if count > 1)
+    if twice:
+        raise InvalidInput("stands twice in one change set", where=twice[0])
+    return Batch(items, retire)
 
 
 def propose(store: Store, session: Session, batch: Batch, origin: Origin) -> ProposalResult:
@@ -54,27 +82,23 @@ def propose(store: Store, session: Session, batch: Batch, origin: Origin) -> Pro
     alone and named; its siblings go on.
 
     Raises:
-        InvalidInput: an item has an illegal shape; then nothing of the batch is proposed.
+        InvalidInput: a revised record breaks a limit; then nothing of the batch is proposed.
     """
-    for item in batch.items:
-        _check_shape(item)
-    for retirement in batch.retire:
-        check_name(retirement.name)
-    _check_distinct(batch)
-    head = store.head()
-    dropped: list[Dropped] = []
-    retire = _known_retirements(store, batch.retire, dropped)
-    entries = _entries(store, session, batch.items, origin, dropped)
-    entries = _without_known(store, head.accepted, entries, dropped)
-    if not entries and not retire:
-        return ProposalResult(None, "nothing", (), (), tuple(dropped), session=session.id)
-    draft, findings = _checked_draft(store, session, entries, retire, origin, dropped)
-    if not draft.proposal.changes:
-        return ProposalResult(None, "nothing", (), (), tuple(dropped), session=session.id)
-    review = checks_review(draft, findings, origin.now)
-    author = Identity(f"gitmem {origin.proposed_by.partition(':')[0]}", LEDGER_IDENTITY.email)
-    tip = store.put_proposal(draft, [review], author)
-    judged = store.judged(tip)
+    # One at a time: two that say the same at once must find each other.
+    with store.repo.lock():
+        head = store.head()
+        dropped: list[Dropped] = []
+        retire = _known_retirements(store, batch.retire, dropped)
+        entries = _entries(store, session, batch.items, origin, dropped)
+        entries = _without_known(store, head.accepted, entries, dropped)
+        origin = with_fresh_id(store, origin)
+        draft, findings = _checked_draft(store, session, entries, retire, origin, dropped)
+        if not draft.proposal.changes:
+            return ProposalResult(None, "nothing", (), (), tuple(dropped), session=session.id)
+        review = checks_review(draft, findings, origin.now)
+        author = Identity(f"gitmem {origin.proposed_by.partition(':')[0]}", LEDGER_IDENTITY.email)
+        tip = store.put_proposal(draft, [review], author)
+        judged = store.judged(tip)
     return ProposalResult(
         proposal=draft.proposal.id,
         state=judged.decision.state,
@@ -88,27 +112,26 @@ def propose(store: Store, session: Session, batch: Batch, origin: Origin) -> Pro
 def _check_shape(item: Item) -> None:
     check_name(item.name)
     check_type(item.type)
-    if not item.evidence:
-        raise InvalidInput("cites no evidence; quote the sentence that says it", where=item.name)
+    count = len({(citation.message, citation.quote) for citation in item.evidence})
+    if not 1 <= count <= MAX_EVIDENCE:
+        raise InvalidInput(
+            f"cites {count} quotes; a record cites 1 to {MAX_EVIDENCE}",
+            where=f"{item.name}: evidence",
+            hint="Quote the sentences that say it.",
+        )
     try:
         record = make_record(
             name=item.name,
             description=item.description,
             type=item.type,
-            evidence=[_SOME_ID],
+            # Stand for the ids of the quotes, which have the same length.
+            evidence=[f"{number:040x}" for number in range(count)],
             body=item.body,
         )
         write_record(record)
     except InvalidInput as error:
         where = f"{item.name}: {error.where}" if error.where else item.name
         raise InvalidInput(error.reason, where=where, hint=error.hint) from error
-
-
-def _check_distinct(batch: Batch) -> None:
-    names = [item.name for item in batch.items] + [gone.name for gone in batch.retire]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InvalidInput("stands twice in one change set", where=twice[0])
 
 
 def _known_retirements(
@@ -119,7 +142,7 @@ def _known_retirements(
         if store.projection.record(gone.name) is None:
             dropped.append(Dropped(gone.name, "there is no such record to retire"))
         else:
-            known[gone.name] = gone.reason
+            known[gone.name] = fold_whitespace(to_nfc(gone.reason))
     return known
 
 
@@ -132,32 +155,39 @@ def _entries(
 ) -> list[Entry]:
     entries = []
     for item in items:
-        evidence: dict[tuple[int, str], Evidence] = {}
-        reason = ""
-        for citation in item.evidence:
-            check = check_citation(citation.quote, citation.message, session, item.type)
-            if check.reason:
-                reason = check.reason
-                break
-            evidence[(citation.message, fold_whitespace(citation.quote))] = make_evidence(
+        evidence = _evidence(session, item, format_instant(origin.now))
+        if isinstance(evidence, Dropped):
+            dropped.append(evidence)
+            continue
+        row = store.projection.record(item.name)
+        keep = store.facts.record(row.blob, row.path) if row else None
+        entries.append(Entry(item.name, item.type, item.description, item.body, evidence, keep))
+    return entries
+
+
+def _evidence(session: Session, item: Item, now: str) -> tuple[Evidence, ...] | Dropped:
+    """Return the item's quotes as evidence, or why the item is dropped."""
+    found: dict[tuple[int, str], Evidence] = {}
+    for citation in item.evidence:
+        check = check_citation(citation.quote, citation.message, session, item.type)
+        if check.reason:
+            return Dropped(item.name, check.reason)
+        try:
+            quote = make_evidence(
                 item.name,
                 session=session.id,
                 message=citation.message,
                 cls=check.cls,
                 attested=session.attested,
-                at=check.at or format_instant(origin.now),
+                at=check.at or now,
                 digest=check.digest,
                 quote=citation.quote.strip(),
             )
-        if reason:
-            dropped.append(Dropped(item.name, reason))
-            continue
-        row = store.projection.record(item.name)
-        keep = store.facts.record(row.blob, row.path) if row else None
-        entries.append(
-            Entry(item.name, item.type, item.description, item.body, tuple(evidence.values()), keep)
-        )
-    return entries
+            write_evidence(quote)
+        except InvalidInput as error:
+            return Dropped(item.name, error.reason)
+        found[(citation.message, fold_whitespace(citation.quote))] = quote
+    return tuple(found.values())
 
 
 def _without_known(

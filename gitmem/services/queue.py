@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gitmem.domain.instants import compact_day, format_instant
 from gitmem.domain.layout import tombstone_path
-from gitmem.domain.record import statement
+from gitmem.domain.record import Record, statement
 from gitmem.domain.review import PERSON, Review
-from gitmem.domain.text import fold_whitespace, to_nfc
+from gitmem.domain.text import fold_whitespace, illegal_characters, to_nfc
 from gitmem.domain.tombstone import MAX_REASON, Tombstone, statement_hash
 from gitmem.domain.verify import Branch, DecisionFields, judge
 from gitmem.errors import GitmemError, InvalidInput, Refused, Usage, Waiting
 from gitmem.redaction import find_secrets
 from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
 from gitmem.store import Judged, Store, judged_diff, judged_summary
+from gitmem.store.view_file import restore_view
 
 
 def proposals(store: Store) -> list[ProposalSummary]:
@@ -22,10 +24,30 @@ def proposals(store: Store) -> list[ProposalSummary]:
     found = []
     for proposal_id, tip in store.open_proposals().items():
         try:
-            found.append(judged_summary(store.judged(tip)))
+            found.append(judged_summary(_judged(store, proposal_id, tip)))
         except GitmemError as error:
             found.append(_unreadable(proposal_id, error))
     return found
+
+
+def _judged(store: Store, proposal_id: str, tip: str) -> Judged:
+    """Return what is decided now of the branch of ``proposal_id``.
+
+    Raises:
+        InvalidInput: it breaks a rule, or holds another proposal than its name says.
+    """
+    try:
+        judged = store.judged(tip)
+        held = judged.branch.proposal.id
+        if held != proposal_id:
+            raise InvalidInput(f"the branch holds the proposal {held}")
+    except InvalidInput as error:
+        raise InvalidInput(
+            error.message,
+            where=f"{proposal_id} cannot be read",
+            hint=f'To clear it away: gitmem reject {proposal_id} --reason "unreadable"',
+        ) from error
+    return judged
 
 
 def _unreadable(proposal_id: str, error: GitmemError) -> ProposalSummary:
@@ -41,8 +63,8 @@ def diff(store: Store, prefix: str) -> ProposalDiff:
         NotFound: none is open, or several begin so.
         InvalidInput: its branch breaks a rule.
     """
-    _, tip = store.find_proposal(prefix)
-    return judged_diff(store, store.judged(tip))
+    proposal_id, tip = store.find_proposal(prefix)
+    return judged_diff(store, _judged(store, proposal_id, tip))
 
 
 def approve(
@@ -59,7 +81,7 @@ def approve(
         Waiting: it is stale, or the policy wants another person too.
     """
     proposal_id, tip = store.find_proposal(prefix)
-    judged = store.judged(tip)
+    judged = _judged(store, proposal_id, tip)
     change = judged.branch.proposal.change
     if expected_change is not None and change != expected_change:
         raise Refused(
@@ -76,6 +98,7 @@ def approve(
         at=now,
     )
     _check_would_do(judged, approval)
+    store.notes += restore_view(store.repo)
     tip = store.add_review(proposal_id, tip, approval)
     merge = store.merge(proposal_id, tip)
     return MergeResult(proposal_id, "merged", merge)
@@ -93,32 +116,31 @@ def _check_would_do(judged: Judged, approval: Review) -> None:
     if decision.state == "stale":
         raise Waiting(
             f"{branch.proposal.id} is stale: {why}",
-            hint=f"Reject it (`gitmem reject {branch.proposal.id}`) and propose it again.",
+            hint=f"Reject it (`gitmem reject {branch.proposal.id} --reason TEXT`) and propose it "
+            "again.",
         )
-    raise Refused(f"{branch.proposal.id} cannot be approved ({decision.state}): {why}")
+    raise Refused(
+        f"{branch.proposal.id} cannot be approved ({decision.state}): {why}",
+        hint=f"Look at it with `gitmem diff {branch.proposal.id}`, or reject it.",
+    )
 
 
 def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: str) -> MergeResult:
     """Reject a proposal: a decision on main with a tombstone for each text it would have kept.
 
     The branch is kept on this machine only; its text is reachable from nothing that is pushed.
+    One that cannot be read can be rejected too; it leaves no tombstones.
 
     Raises:
         Usage: there is no reason, or it is too long.
-        InvalidInput: the reason holds a secret.
+        InvalidInput: the reason holds a secret, or characters that are not kept.
         NotFound: the proposal is not open.
     """
     reason = fold_whitespace(to_nfc(reason))
-    if not 1 <= len(reason) <= MAX_REASON:
-        raise Usage(
-            f"a rejection needs a reason of 1 to {MAX_REASON} characters, not {len(reason)}"
-        )
-    if find_secrets(reason):
-        raise InvalidInput("the reason holds what looks like a secret; it would travel with main")
+    _check_reason(reason)
     proposal_id, tip = store.find_proposal(prefix)
-    branch = store.facts.branch(tip)
     tombs = {}
-    for name, record in branch.records.items():
+    for name, record in _records(store, proposal_id, tip).items():
         tomb = Tombstone(
             version=1,
             id=proposal_id,
@@ -137,5 +159,33 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
         at=now,
         rejects=proposal_id,
     )
+    store.notes += restore_view(store.repo)
     commit = store.decide(fields, tombs, tip)
     return MergeResult(proposal_id, "rejected", commit)
+
+
+def _check_reason(reason: str) -> None:
+    if not 1 <= len(reason) <= MAX_REASON:
+        raise Usage(
+            f"a rejection needs a reason of 1 to {MAX_REASON} characters, not {len(reason)}",
+            hint="Say in a sentence why it is not to be remembered.",
+        )
+    if find_secrets(reason):
+        raise InvalidInput(
+            "the reason holds what looks like a secret; it would travel with main",
+            hint="Nothing was written. Say it without the secret.",
+        )
+    illegal = illegal_characters(reason, allow_newlines=False)
+    if illegal:
+        raise InvalidInput(f"the reason holds {illegal[0]}", hint="Type it anew.")
+
+
+def _records(store: Store, proposal_id: str, tip: str) -> Mapping[str, Record]:
+    """Return the records of a proposal; none where its branch cannot be read."""
+    try:
+        return _judged(store, proposal_id, tip).branch.records
+    except InvalidInput as error:
+        store.notes.append(
+            f"{error.message}. It leaves no tombstones: the same fact may be proposed again."
+        )
+        return {}
