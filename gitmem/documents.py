@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, Evidence
+from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, MAX_QUOTE, Evidence
 from gitmem.domain.layout import POLICY, is_name
 from gitmem.domain.objects import blob_id
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy, make_policy
 from gitmem.domain.review import RESERVED, ReviewerDefinition
-from gitmem.domain.text import illegal_characters
+from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput
 from gitmem.records import read_frontmatter, read_yaml_mapping, write_frontmatter
@@ -31,6 +31,11 @@ def make_evidence(where: str = "evidence", **fields: Any) -> Evidence:
         evidence = Evidence(**fields)
     except ValidationError as error:
         raise InvalidInput(first_problem(error), where=where) from error
+    length = quote_length(fold_whitespace(evidence.quote))
+    if length > MAX_QUOTE:
+        raise InvalidInput(
+            f"the quote has {length} characters; at most {MAX_QUOTE} are allowed", where=where
+        )
     illegal = illegal_characters(evidence.quote, allow_newlines=True)
     if illegal:
         raise InvalidInput(f"the quote holds {illegal[0]}", where=where)

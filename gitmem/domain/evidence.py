@@ -7,7 +7,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gitmem.domain.session import REDACTION_MARK, Attested, Message, PartClass
+from gitmem.domain.session import (
+    MAX_SESSION_ID,
+    REDACTION_MARK,
+    SESSION_ID,
+    Attested,
+    Message,
+    PartClass,
+)
 from gitmem.domain.text import fold_whitespace, normalise_statement, quote_length
 
 #: Length of a quote in characters, a CJK character counting as two.
@@ -27,7 +34,6 @@ SUPPORTS: dict[str, frozenset[str]] = {
     "unknown": frozenset(),
 }
 
-_SESSION = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
 _DIGEST = r"^sha256:[0-9a-f]{64}$"
 _INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
 
@@ -37,7 +43,7 @@ class Evidence(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    session: str = Field(pattern=_SESSION, max_length=120)
+    session: str = Field(pattern=rf"^{SESSION_ID}$", max_length=MAX_SESSION_ID)
     message: int = Field(ge=0, le=9_999_999)
     cls: PartClass = Field(alias="class")
     attested: Attested

@@ -16,6 +16,10 @@ from gitmem.domain.canonical import canonical_json, sha256_hex
 PartClass = Literal["human", "assistant", "tool", "subagent", "injected", "unknown"]
 Attested = Literal["hook", "session", "file", "caller"]
 
+#: What a session's id looks like: words of lower-case letters and digits, joined by hyphens.
+SESSION_ID = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+MAX_SESSION_ID = 120
+
 #: Stands where a secret stood; a quote that contains it is refused.
 REDACTION_MARK = "[redacted:"
 

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.domain.canonical import canonical_file, canonical_json, sha256_hex
-from gitmem.domain.session import Attested, Message, Part, Session, message_digest
+from gitmem.domain.session import (
+    MAX_SESSION_ID,
+    SESSION_ID,
+    Attested,
+    Message,
+    Part,
+    Session,
+    message_digest,
+)
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.redaction import redact, redact_continuation
 from gitmem.sessions.format import VERSION, Stored, end_of_lines, parse, read_header, session_of
@@ -21,7 +29,7 @@ from gitmem.transcripts.base import Conversation, RawMessage, Tally, part
 #: The format of a session whose one message is a person's own statement.
 STATEMENT = "statement"
 
-_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+_ID = re.compile(SESSION_ID)
 
 
 @dataclass(frozen=True)
@@ -201,7 +209,7 @@ class SessionFiles:
         return stored
 
     def _read(self, session_id: str) -> Stored | None:
-        if not _ID.fullmatch(session_id):
+        if not _ID.fullmatch(session_id) or len(session_id) > MAX_SESSION_ID:
             return None
         path = self._path(session_id)
         try:
