@@ -29,8 +29,8 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         for row in reversed(rows):
             if row.kind == "stray":
                 problems.append(_stray(row.oid, row.reason, row.oid in head.strays))
+        problems += _projection(store, fresh)  # before fresh parses what is only proposed
         problems += _branches(store, ledger)
-        problems += _projection(store, fresh)
     except GitFailed as error:
         rows = []
         problems.append(Problem(str(store.repo.git_dir), error.message, _FETCH))
