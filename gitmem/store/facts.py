@@ -99,7 +99,7 @@ class Facts:
             InvalidInput: it is no legal record.
         """
         parsed = self._projection.blob(oid)
-        if parsed is None:
+        if parsed is None or "body" not in parsed:  # the blob of a quote is no record
             record = read_record(self._repo.reader.blob(oid, max_bytes=MAX_BYTES), where)
             self._projection.put_blob(oid, record.model_dump())
             return record
@@ -113,7 +113,7 @@ class Facts:
             InvalidInput: it is no legal evidence.
         """
         parsed = self._projection.blob(oid)
-        if parsed is None:
+        if parsed is None or "quote" not in parsed:  # the blob of a record is no quote
             evidence = read_evidence(
                 self._repo.reader.blob(oid, max_bytes=MAX_EVIDENCE_BYTES), where
             )

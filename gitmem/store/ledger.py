@@ -368,6 +368,8 @@ def _check_file(path: str, data: bytes) -> None:
     elif path == POLICY:
         read_policy(data)
     elif path.startswith("reviewers/"):
+        if path.count("/") != 1 or not path.endswith(".md"):
+            raise InvalidInput("is no reviewer: a file reviewers/NAME.md is", where=path)
         read_reviewer(data, path)
 
 

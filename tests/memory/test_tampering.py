@@ -275,6 +275,13 @@ BRANCHES: dict[str, Callable[[Path, str], dict[str, Entry | None]]] = {
     "the quotes of another record": lambda r, t: {
         path: None for path in files(r, t) if path.startswith("evidence/") and "use-tabs" in path
     },
+    "a record for a quote": lambda r, t: {
+        quote_path(r, t): None,
+        f"{quote_path(r, t)[:-43]}{files(r, t)[OLD_RECORD][1]}.md": files(r, t)[OLD_RECORD],
+        RECORD: change_text(r, t, RECORD, quote_path(r, t)[-43:-3], files(r, t)[OLD_RECORD][1]),
+    },
+    "a quote for a record": lambda r, t: {RECORD: files(r, t)[quote_path(r, t)]},
+    "a name that is not UTF-8": lambda r, t: {"records/user/\udcff.md": files(r, t)[RECORD]},
     "a quote under a false name": lambda r, t: {quote_path(r, t): (FILE, blob(r, b"x"))},
 }
 
@@ -425,6 +432,40 @@ def test_a_decision_that_touches_records_or_is_no_persons_is_a_stray(root: Path)
         set_main(root, stray)
         reason = assert_stray(root, stray, before)
         assert "cannot touch" in reason or "is a person's" in reason
+
+
+@pytest.mark.parametrize(
+    "path, data",
+    [
+        ("reviewers/deeper/facts.md", "a reviewer"),
+        ("reviewers/facts.txt", "a reviewer"),
+        ("reviewers/checks.md", "a reviewer"),
+        ("reviewers/facts.md", "---\nname: facts\n---\nno reviewer\n"),
+        ("policy.yaml", "two_persons: true\n"),
+        (f"tombstones/aa/{'b' * 38}.json", "{}\n"),
+        ("MEMORY.md/x", "a folder\n"),
+    ],
+)
+def test_a_decision_that_brings_what_nobody_could_read_is_a_stray(
+    root: Path, proposal: str, path: str, data: str
+) -> None:
+    before, base = remembered(root), rev(root, "main")
+    shipped = next(path for path in files(root, base) if path.startswith("reviewers/"))
+    oid = files(root, base)[shipped][1] if data == "a reviewer" else blob(root, data.encode())
+    changes: dict[str, Entry | None] = {path: (FILE, oid)}
+    changes |= {"MEMORY.md": None} if path.startswith("MEMORY.md") else {}
+    tree = tree_with(root, f"{base}^{{tree}}", changes)
+    who = "gitmem <noreply@gitmem.invalid> 1790000000 +0000"
+    stray = commit_object(
+        root,
+        f"tree {tree}\nparent {base}\nauthor {who}\ncommitter {who}\n\npolicy p\n\n"
+        "Decision: p\nDecision-Kind: policy\nDecided-By: human:Ada <ada@example.org>\n",
+    )
+    set_main(root, stray)
+    assert path.partition("/")[0] in assert_stray(root, stray, before)
+    with opened(root) as memory:
+        memory.approve(proposal, person=ADA)
+    assert names(root) == ["use-tabs", "db-postgres"]
 
 
 # --- what was decided stays decided ------------------------------------------------------------
