@@ -15,6 +15,8 @@ from typing import Literal
 
 from gitmem.domain.duplicates import Close, close_statements
 from gitmem.domain.evidence import (
+    MAX_EVIDENCE_BYTES,
+    MAX_QUOTE,
     MIN_QUOTE,
     Evidence,
     QuoteMatch,
@@ -84,6 +86,11 @@ def check_citation(
     ``own_words``: the session is what a person wrote for this very change, so a text that is
     too short for a quote may be cited as a whole.
     """
+    if len(quote) > MAX_EVIDENCE_BYTES:  # nothing that long can be kept; it is not even searched
+        return CitationCheck(
+            f"the quote has {len(quote)} characters; at most {MAX_QUOTE} are allowed",
+            code="evidence",
+        )
     message = session.message(message_index)
     if message is None:
         count = len(session.messages)
