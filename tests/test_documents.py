@@ -144,10 +144,17 @@ def test_evidence_in_another_form_is_refused(change: Any) -> None:
 
 
 def test_evidence_over_its_size_is_refused_writing_and_reading() -> None:
-    evidence = make_evidence(**{**FIELDS, "quote": "数" * 3000})
+    # White space is folded for the length in characters, not for the size in bytes.
+    evidence = make_evidence(**{**FIELDS, "quote": "数" + "\n" * MAX_EVIDENCE_BYTES + "字"})
     with pytest.raises(InvalidInput, match=str(MAX_EVIDENCE_BYTES)):
         write_evidence(evidence)
-    refusal(written(quote="数" * 3000))
+    refusal(written(quote="数" + "\n" * MAX_EVIDENCE_BYTES + "字"))
+
+
+def test_a_quote_over_its_length_is_no_evidence() -> None:
+    make_evidence(**{**FIELDS, "quote": "数" * 500})
+    with pytest.raises(InvalidInput, match="1002 characters; at most 1000"):
+        make_evidence(**{**FIELDS, "quote": "数" * 501})
 
 
 # --- policy ------------------------------------------------------------------------------------

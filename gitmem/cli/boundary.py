@@ -41,10 +41,7 @@ def run(action: Action, argv: Sequence[str] | None = None) -> int:
     prepare_streams(as_json=as_json)
     output = Output(as_json=as_json)
     try:
-        code = _expected(action, args, output, debug=debug)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return code
+        return _expected(action, args, output, debug=debug)
     except BrokenPipeError:
         _abandon_stdout()
         return NO_READER
@@ -64,17 +61,23 @@ def run(action: Action, argv: Sequence[str] | None = None) -> int:
 def _expected(action: Action, args: list[str], output: Output, *, debug: bool) -> int:
     """Run ``action``; what may well go wrong becomes a message."""
     try:
-        return action(args)
+        code = action(args)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return report(output, "interrupted", "", INTERRUPTED)
     except GitmemError as error:
         if debug:
             raise
         return report_error(output, error)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         if debug or error.errno not in _MACHINE:
             raise
         where = f" ({error.filename})" if error.filename else ""
+        _abandon_stdout()
         return report(output, f"the system refused: {error.strerror}{where}", "", REFUSED)
 
 
@@ -104,8 +107,9 @@ def report(output: Output, message: str, hint: str, code: int) -> int:
 
 
 def _abandon_stdout() -> None:
-    """Keep the interpreter from complaining about the closed pipe when it ends."""
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    """Let what is still in the buffer go nowhere, so that ending does not fail on it again."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_log(error: Exception, args: Sequence[str]) -> str:
