@@ -110,6 +110,7 @@ class MemoryStore(OpenMemory):
 
         Raises:
             NotFound: nothing of this name was ever remembered.
+            Usage: ``limit`` is less than 1.
         """
         from gitmem.services.history import log
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem.domain.session import message_digest
-from gitmem.errors import NotFound
+from gitmem.errors import NotFound, Usage
 from gitmem.results import HistoryEntry, LogEntry, RecordDetail, Why
 from gitmem.sessions import SessionFiles
 from gitmem.store import Store, review_view
@@ -14,7 +14,10 @@ def log(store: Store, name: str | None = None, limit: int | None = None) -> list
 
     Raises:
         NotFound: nothing of this name was ever remembered.
+        Usage: ``limit`` is less than 1.
     """
+    if limit is not None and limit < 1:
+        raise Usage(f"a log shows 1 commit or more, not {limit}")
     store.head()
     rows = store.projection.commits(name, limit)
     if name is not None and not rows:

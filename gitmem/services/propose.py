@@ -195,6 +195,7 @@ def _without_known(
 ) -> list[Entry]:
     """Leave out what is remembered, waits in an open proposal, or was rejected or forgotten."""
     waiting = _waiting_statements(store) if entries else {}
+    here: dict[str, str] = {}
     kept = []
     for entry in entries:
         text = f"{entry.description}\n{entry.body}"
@@ -205,6 +206,8 @@ def _without_known(
         buried = tombstones(store, accepted, [text])
         if same:
             dropped.append(Dropped(entry.name, f"already remembered as {same[0]}"))
+        elif plain in here:
+            dropped.append(Dropped(entry.name, f"says the same as {here[plain]} beside it"))
         elif plain in waiting:
             dropped.append(Dropped(entry.name, f"already proposed in {waiting[plain]}"))
         elif buried:
@@ -217,6 +220,7 @@ def _without_known(
                 )
             )
         else:
+            here[plain] = entry.name
             kept.append(entry)
     return kept
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from gitmem.domain.record import MAX_BYTES
 from gitmem.domain.session import Message, Part
 from gitmem.rules import propose
 
 
 def type_of(text: str) -> str:
-    """Return the type that the offline rules see in ``text``; ``user`` where they see none."""
+    """Return the type that the offline rules see in ``text``; ``user`` where they see none.
+
+    They are not asked about a text that is too long for any record.
+    """
+    if len(text) > MAX_BYTES:
+        return "user"
     part = Part.model_validate({"kind": "text", "text": text, "class": "human"})
     message = Message(index=0, role="user", parts=(part,))
     found = propose([message], [])

@@ -312,6 +312,24 @@ def test_a_hundred_megabytes_of_quote_never_reach_git(memory: MemoryStore) -> No
     assert len(objects(memory.path)) < 200_000
 
 
+def test_two_items_that_say_the_same_become_one_record(memory: MemoryStore) -> None:
+    twin = {**GOOD, "name": "twin", "body": GOOD["body"].upper()}
+    result = memory.propose(change_set(MESSAGES, GOOD, twin))
+    assert [record.name for record in result.records] == ["db-choice"]
+    assert why_dropped(result) == {"twin": "says the same as db-choice beside it"}
+
+
+def test_messages_that_only_a_caller_vouches_for_wait_for_a_person(memory: MemoryStore) -> None:
+    said = "I prefer dark mode in every editor."
+    asked = change_set([user(said)], item(said, name="dark", type="user"))
+    assert memory.propose(asked).state == "waiting"
+    (line,) = memory.proposals()
+    assert any("caller" in reason for reason in line.waits_for)
+    (record,) = memory.diff(line.id).records
+    assert [quote.attested for quote in record.quotes] == ["caller"]
+    assert memory.list() == []
+
+
 # --- retiring ----------------------------------------------------------------------------------
 
 

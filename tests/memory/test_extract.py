@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gitmem import MemoryStore
+from gitmem.domain.injected import wrap
 from gitmem.errors import GitmemError, InvalidInput, NotFound
 from tests.memory.words import (
     ADA,
@@ -269,6 +270,24 @@ def test_the_same_fact_in_other_case_and_marks_is_not_proposed_twice(
     expected = "already remembered as database" if merged else f"already proposed in {proposal}"
     assert why_dropped(result) == {"other-name": expected}
     assert len(memory.proposals()) == (0 if merged else 1)
+
+
+def test_thirty_days_of_the_same_noise_leave_one_proposal(
+    memory: MemoryStore, tmp_path: Path
+) -> None:
+    recalled = wrap("- always-squash: Always squash commits before merging.", "0123456789abcdef")
+    for day in range(30):
+        talk = [
+            {"role": "system", "content": "Always answer in English. Never deploy on Fridays."},
+            user("HEARTBEAT: all systems nominal, reply HEARTBEAT_OK."),
+            {"role": "assistant", "content": "I'm sorry, but I can't help with that."},
+            user(f"{recalled}\n我喜欢用制表符缩进代码。"),
+            {"role": "assistant", "content": f"Day {day}."},
+        ]
+        memory.extract(write_lines(tmp_path / f"day-{day}.jsonl", talk))
+    (proposal,) = memory.proposals()
+    (record,) = memory.diff(proposal.id).records
+    assert [quote.quote for quote in record.quotes] == ["我喜欢用制表符缩进代码。"]
 
 
 # --- a turn counts as read when its proposal is there ----------------------------------------

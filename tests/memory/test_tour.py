@@ -139,6 +139,19 @@ def test_the_ledger_reads_in_plain_git(filled: MemoryStore) -> None:
     assert plain(filled.path, "status", "--porcelain") == ""
 
 
+def test_a_log_is_cut_at_its_limit(filled: MemoryStore) -> None:
+    assert [entry.records[0][0] for entry in filled.log(limit=2)] == [
+        "parser-entry",
+        "server-place",
+    ]
+    assert [entry.kind for entry in filled.log("use-tabs")] == ["merge"]
+    with pytest.raises(NotFound, match="没有这个"):
+        filled.log("没有这个")
+    for limit in (0, -1):
+        with pytest.raises(Usage, match=f"not {limit}"):
+            filled.log(limit=limit)
+
+
 # --- a person is shown the change first ------------------------------------------------------
 
 
