@@ -22,7 +22,7 @@ from gitmem.domain.session import REDACTION_MARK, Session
 from gitmem.domain.structure import check_type
 from gitmem.domain.text import fold_whitespace, quote_length, to_nfc
 from gitmem.domain.tombstone import MAX_REASON
-from gitmem.errors import InvalidInput, NotFound, Refused, Usage
+from gitmem.errors import InvalidInput, NotFound, Refused, Usage, Waiting
 from gitmem.naming import name_for
 from gitmem.results import ProposalDiff, ProposalResult
 from gitmem.sessions import SessionFiles
@@ -284,6 +284,11 @@ def _carry_out(
     reviews = [checks_review(draft, findings, person.now), approval]
     store.notes += restore_view(store.repo)
     with store.repo.lock():
+        if store.facts.ground(store.head().accepted, names).records != ground.records:
+            raise Waiting(
+                f"{', '.join(names)} changed on main meanwhile; nothing was written",
+                hint="Look at what is remembered now, and try again.",
+            )
         sessions.keep_statement(session, speaker=person.who)
         tip = store.put_proposal(draft, reviews, person_identity(person.who))
         merge = store.merge(draft.proposal.id, tip)

@@ -12,7 +12,7 @@ from gitmem.domain.review import PERSON, Review
 from gitmem.domain.text import fold_whitespace, illegal_characters, to_nfc
 from gitmem.domain.tombstone import MAX_REASON, Tombstone, statement_hash
 from gitmem.domain.verify import Branch, DecisionFields, judge
-from gitmem.errors import GitmemError, InvalidInput, Refused, Usage, Waiting
+from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused, Usage, Waiting
 from gitmem.redaction import find_secrets
 from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
 from gitmem.store import Judged, Store, judged_diff, judged_summary
@@ -34,14 +34,15 @@ def _judged(store: Store, proposal_id: str, tip: str) -> Judged:
     """Return what is decided now of the branch of ``proposal_id``.
 
     Raises:
-        InvalidInput: it breaks a rule, or holds another proposal than its name says.
+        InvalidInput: it breaks a rule, lacks an object, or holds another proposal than its
+            name says.
     """
     try:
         judged = store.judged(tip)
         held = judged.branch.proposal.id
         if held != proposal_id:
             raise InvalidInput(f"the branch holds the proposal {held}")
-    except InvalidInput as error:
+    except (InvalidInput, NotFound) as error:
         raise InvalidInput(
             error.message,
             where=f"{proposal_id} cannot be read",
@@ -134,7 +135,7 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
     Raises:
         Usage: there is no reason, or it is too long.
         InvalidInput: the reason holds a secret, or characters that are not kept.
-        NotFound: the proposal is not open.
+        NotFound: the proposal is not open, or its branch does not end at a commit.
     """
     reason = fold_whitespace(to_nfc(reason))
     _check_reason(reason)
@@ -181,11 +182,27 @@ def _check_reason(reason: str) -> None:
 
 
 def _records(store: Store, proposal_id: str, tip: str) -> Mapping[str, Record]:
-    """Return the records of a proposal; none where its branch cannot be read."""
+    """Return the records of a proposal; none where its branch cannot be read.
+
+    Raises:
+        NotFound: its branch does not end at a commit, so there is nothing to keep aside.
+    """
     try:
         return _judged(store, proposal_id, tip).branch.records
     except InvalidInput as error:
+        _check_commit(store, proposal_id, tip)
         store.notes.append(
             f"{error.message}. It leaves no tombstones: the same fact may be proposed again."
         )
         return {}
+
+
+def _check_commit(store: Store, proposal_id: str, tip: str) -> None:
+    try:
+        store.repo.reader.commit(tip)
+    except NotFound as error:
+        where = store.repo.root or store.repo.git_dir
+        raise NotFound(
+            f"{proposal_id} is no branch that could be rejected: {error.message}",
+            hint=f"To remove it: git -C {where} branch -D proposals/{proposal_id}",
+        ) from error

@@ -22,7 +22,7 @@ from tests.memory.words import (
     user,
     why_dropped,
 )
-from tests.store.stories import blob, plain, rev, tree_with
+from tests.store.stories import blob, commit_object, plain, rev, tree_with
 
 SAID = "用户服务器部署在腾讯云国内节点。"
 
@@ -249,6 +249,27 @@ def test_a_branch_that_cannot_be_read_is_shown_with_its_reason_and_can_be_cleare
     assert plain(memory.path, "ls-tree", "-r", "--name-only", "main", "tombstones/") == ""
     assert any("no tombstones" in note for note in memory.notes)
     assert memory.fsck().ok
+
+
+def test_a_branch_without_its_objects_can_be_cleared_away_too(memory: MemoryStore) -> None:
+    main = plain(memory.path, "cat-file", "commit", "main") + "\n"
+    parent = f"parent {'2' * 40}\nauthor"
+    orphan = commit_object(memory.path, main.replace("author", parent, 1))
+    refs = memory.path / ".git/refs/heads/proposals"
+    refs.mkdir()
+    (refs / "没有祖先").write_text(f"{orphan}\n")
+    assert [line.state for line in memory.proposals()] == ["inconclusive"]
+    memory.reject("没有祖先", reason="缺对象", person=ADA)
+    assert memory.proposals() == []
+
+    refs.mkdir(exist_ok=True)
+    (refs / "no-commit").write_text(plain(memory.path, "rev-parse", "main:MEMORY.md") + "\n")
+    before = plain(memory.path, "rev-parse", "main")
+    with pytest.raises(NotFound, match="no-commit is no branch") as caught:
+        memory.reject("no-commit", reason="缺对象", person=ADA)
+    assert "branch -D proposals/no-commit" in caught.value.hint
+    assert plain(memory.path, "rev-parse", "main") == before
+    assert [line.id for line in memory.proposals()] == ["no-commit"]
 
 
 # --- where a decision may be taken -------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitmem import MemoryStore
-from gitmem.errors import InvalidInput, NotFound, Refused, Usage
+from gitmem.errors import InvalidInput, NotFound, Refused, Usage, Waiting
 from gitmem.results import ProposalDiff
 from tests.memory.words import (
     ADA,
@@ -169,6 +169,44 @@ def test_nothing_is_written_before_the_person_says_yes(memory: MemoryStore) -> N
     assert state(memory.path) == before
     assert seen[0].records[0].quotes[0].quote == TABS
     assert TABS in seen[0].records[0].after
+
+
+@pytest.mark.parametrize("kind", ["remember", "edit", "forget"])
+def test_a_change_that_another_program_made_meanwhile_is_not_overwritten(
+    filled: MemoryStore, kind: str
+) -> None:
+    name = "new-fact" if kind == "remember" else "use-tabs"
+    text = "缩进用四个空格。"
+
+    def yes_after_another(diff: ProposalDiff) -> bool:
+        with opened(filled.path) as other:
+            if kind == "remember":
+                other.remember(text, name=name, type="feedback", person=BEN)
+            else:
+                other.edit(name, body=text, person=BEN)
+        return bool(diff.records)
+
+    with pytest.raises(Waiting, match=f"{name} changed on main meanwhile") as caught:
+        if kind == "remember":
+            filled.remember(TABS, name=name, person=ADA, confirm=yes_after_another)
+        elif kind == "edit":
+            filled.edit(name, body="Use tabs.", person=ADA, confirm=yes_after_another)
+        else:
+            filled.forget(name, person=ADA, confirm=yes_after_another)
+    assert "nothing was written" in caught.value.message
+    assert filled.show(name).body == text
+    assert filled.proposals() == []
+
+
+def test_a_yes_counts_although_something_else_was_merged_meanwhile(filled: MemoryStore) -> None:
+    def yes_after_another(diff: ProposalDiff) -> bool:
+        with opened(filled.path) as other:
+            other.forget("use-tabs", person=BEN)
+        return bool(diff.records)
+
+    filled.remember("端口是 8081。", name="port", person=ADA, confirm=yes_after_another)
+    assert {"port", "use-tabs"} & {line.name for line in filled.list()} == {"port"}
+    assert filled.fsck().ok
 
 
 def test_a_taken_name_is_refused_and_names_the_command_that_changes_it(
