@@ -13,6 +13,7 @@ from gitmem.cache.index import ProjectionIndex
 from gitmem.domain.instants import format_instant
 from gitmem.domain.proposal_item import Item, Retirement
 from gitmem.domain.session import Attested, Session
+from gitmem.domain.text import one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.ranking import search
@@ -23,6 +24,8 @@ from gitmem.store import Store
 from gitmem.transcripts import Conversation, read_messages, read_transcript
 
 Progress = Callable[[str, int, "int | None"], None]
+#: Characters of what is wrong with a change set that are shown; a key may have any length.
+MAX_SHOWN = 300
 #: Records that the rules see beside each new message: the best matches of a search for it.
 RELATED = 10
 
@@ -67,9 +70,12 @@ def capture_transcript(
     """Read a transcript and store what is new of it.
 
     Raises:
-        NotFound, InvalidInput: there is no such file, or it is no conversation.
+        NotFound, InvalidInput: there is no such file, or it is no conversation, or an empty one.
     """
-    return _captured(store, sessions, read_transcript(path, format), "file", now)
+    conversation = read_transcript(path, format)
+    if not conversation.messages:
+        raise InvalidInput("the conversation holds no message", where=str(path))
+    return _captured(store, sessions, conversation, "file", now)
 
 
 def capture_messages(
@@ -96,6 +102,8 @@ def _captured(
     ):
         counts.update({f"{word}: {reason}": n for reason, n in sorted(reasons.items())})
     notes = list(conversation.notes)
+    if not conversation.counts.used:
+        notes.append(f"nothing in it can support a record: {conversation.counts.describe()}")
     masked = sum(kept.redactions.values())
     if masked:
         kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(kept.redactions.items()))
@@ -146,7 +154,7 @@ def read_change_set(raw: Mapping[str, Any]) -> ChangeSet:
         change_set = ChangeSet.model_validate(dict(raw) if isinstance(raw, Mapping) else raw)
     except ValidationError as error:
         raise InvalidInput(
-            first_problem(error),
+            one_line(first_problem(error))[:MAX_SHOWN],
             where="change set",
             hint="docs/format.md shows the shape; fields by which a proposer vouches for "
             "itself are refused.",
@@ -162,6 +170,8 @@ def read_change_set(raw: Mapping[str, Any]) -> ChangeSet:
             "gives either `messages`, or the id of a `session` that is on this machine",
             where="change set",
         )
+    if change_set.messages == ():
+        raise InvalidInput("holds no message", where="messages", hint="Give the conversation.")
     return change_set
 
 

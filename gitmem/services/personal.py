@@ -74,7 +74,7 @@ def remember(
         Refused: the name is taken, or a check blocks it.
     """
     check_type(record_type)
-    text = to_nfc(text).strip()
+    text = _typed(text).strip()
     _check_size(text)
     session = _statement(sessions, person, text)
     store.head()
@@ -114,7 +114,7 @@ def edit(
     if record_type is not None:
         check_type(record_type)
     old = _existing(store, name)
-    new_body = old.body if body is None else to_nfc(body).strip("\n")
+    new_body = old.body if body is None else _typed(body).strip("\n")
     new_description = old.description if description is None else to_nfc(description)
     new_type = record_type or old.type
     if (new_body, new_description, new_type) == (old.body, old.description, old.type):
@@ -165,6 +165,11 @@ def describe(text: str) -> str:
     cut = first[: MAX_DESCRIPTION - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > MAX_DESCRIPTION // 2 else cut).rstrip() + "…"
+
+
+def _typed(text: str) -> str:
+    """``text`` as records keep it: composed, and with the line ends of one system."""
+    return to_nfc(text).replace("\r\n", "\n")
 
 
 def _check_size(text: str) -> None:
@@ -262,7 +267,8 @@ def _carry_out(
     names = [entry.name for entry in entries] + list(retire)
     ground = store.facts.ground(store.head().accepted, names)
     draft = make_draft(ground, origin, entries, retire)
-    findings = check_draft(store, draft, {session.id: session}, own_words=True)
+    here = {session.id: session, **_cited(sessions, draft)}
+    findings = check_draft(store, draft, here, own_words=True)
     blockers = [finding for finding in findings if finding.severity == "blocker"]
     if blockers:
         raise Refused(
@@ -293,6 +299,20 @@ def _carry_out(
         tip = store.put_proposal(draft, reviews, person_identity(person.who))
         merge = store.merge(draft.proposal.id, tip)
     return _result(draft, findings, "merged", merge)
+
+
+def _cited(sessions: SessionFiles, draft: Draft) -> dict[str, Session]:
+    """Return the sessions of the draft's other quotes, as far as they can be read here."""
+    cited = {quote.session for quotes in draft.evidence.values() for quote in quotes.values()}
+    found = {}
+    for session_id in cited:
+        try:
+            session = sessions.load(session_id)
+        except InvalidInput:  # a damaged file is as good as none; the quotes were checked before
+            continue
+        if session is not None:
+            found[session_id] = session
+    return found
 
 
 def _result(

@@ -14,7 +14,7 @@ from gitmem.domain.layout import check_name
 from gitmem.domain.objects import Identity
 from gitmem.domain.planned import LEDGER_IDENTITY
 from gitmem.domain.proposal_item import Item, Retirement
-from gitmem.domain.record import MAX_EVIDENCE, make_record, statement
+from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, make_record, statement
 from gitmem.domain.review import Finding
 from gitmem.domain.session import Session
 from gitmem.domain.structure import MAX_CHANGES, check_type
@@ -119,6 +119,14 @@ def _check_shape(item: Item) -> None:
             where=f"{item.name}: evidence",
             hint="Quote the sentences that say it.",
         )
+    for field, text, limit in (
+        ("description", item.description, MAX_DESCRIPTION),
+        ("body", item.body, MAX_BYTES),
+    ):
+        if len(text) > MAX_BYTES:  # not even looked at
+            raise InvalidInput(
+                f"has {len(text)} characters; the limit is {limit}", where=f"{item.name}: {field}"
+            )
     try:
         record = make_record(
             name=item.name,
@@ -130,7 +138,7 @@ def _check_shape(item: Item) -> None:
         )
         write_record(record)
     except InvalidInput as error:
-        where = f"{item.name}: {error.where}" if error.where else item.name
+        where = error.where if error.where.startswith(item.name) else f"{item.name}: {error.where}"
         raise InvalidInput(error.reason, where=where, hint=error.hint) from error
 
 

@@ -69,6 +69,9 @@ def with_second(**other: Any) -> dict[str, Any]:
         ({**with_second(), "kind": 1}, "kind"),
         ({**with_second(), "session": "some-session"}, "change set"),
         ({"kind": "extract", "records": [GOOD]}, "change set"),
+        ({**with_second(), "messages": []}, "messages: holds no message"),
+        ({**with_second(), "messages": ["嗨"]}, "messages.0"),
+        ({**with_second(), "messages": [{"content": "嗨"}]}, "messages[0]"),
         ([GOOD], "change set"),
         ("db-choice", "change set"),
         (None, "change set"),
@@ -117,6 +120,8 @@ def test_names_that_differ_in_case_only_cannot_both_be_proposed(memory: MemorySt
         ({"body": ""}, ["backup-first: body", "empty"]),
         ({"body": "cafe\u0301"}, ["backup-first: body", "NFC"]),
         ({"body": "a\u202eb"}, ["backup-first: body", "U+202E"]),
+        ({"body": "x" * 50_000_000}, ["backup-first: body", "50000000", "4096"]),
+        ({"description": "x" * 50_000_000}, ["backup-first: description", "50000000", "200"]),
         ({"evidence": []}, ["backup-first: evidence", "0", "16"]),
         ({"name": "db-choice"}, ["db-choice", "twice"]),
     ],
@@ -127,6 +132,12 @@ def test_a_field_past_its_limit_refuses_all_and_names_item_field_and_limit(
 ) -> None:
     error = refused(memory, with_second(**change))
     assert [word for word in words if word not in str(error)] == []
+
+
+def test_what_is_wrong_is_shown_shortly_and_on_one_line(memory: MemoryStore) -> None:
+    error = refused(memory, change_set(MESSAGES, {**GOOD, "\x1b[31m" + "k" * 1_000_000: 1}))
+    assert len(error.message) < 400
+    assert error.message.isprintable()
 
 
 def test_a_name_cannot_be_revised_and_retired_at_once(memory: MemoryStore) -> None:

@@ -137,6 +137,20 @@ def test_a_missing_an_empty_and_a_wrong_file_are_told_apart(
         memory.extract(tmp_path / "prose.txt", format="claude")
 
 
+def test_a_conversation_without_anything_usable_says_so(
+    memory: MemoryStore, tmp_path: Path
+) -> None:
+    path = tmp_path / "空.json"
+    path.write_text("[]", encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match=r"空\.json: the conversation holds no message"):
+            memory.extract(path)
+    assert not (memory.path / ".git/gitmem/sessions").exists()
+    write_lines(path, [{"role": "system", "content": "Be kind."}, user(None)])
+    (note,) = memory.extract(path).notes
+    assert "0 of 2 parts used" in note and "injected" in note and "empty" in note
+
+
 # --- who said it -----------------------------------------------------------------------------
 
 

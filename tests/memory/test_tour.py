@@ -239,6 +239,23 @@ def test_an_edit_keeps_the_old_quote_and_adds_the_persons_new_words(filled: Memo
     quotes = [quote.quote for quote in shown.evidence]
     assert quotes[0] == TABS and body in quotes[1] and "缩进用制表符" in quotes[1]
     assert [entry.kind for entry in filled.why("use-tabs").history] == ["edit", "remember"]
+    assert result.findings == ()
+
+
+def test_an_edit_says_when_what_an_old_quote_was_said_in_is_not_here(filled: MemoryStore) -> None:
+    for path in (filled.path / ".git/gitmem/sessions").iterdir():
+        path.unlink()
+    result = filled.edit("use-tabs", description="缩进用制表符", person=BEN)
+    assert [finding.code for finding in result.findings] == ["session-absent"]
+    assert filled.why("use-tabs").contexts.keys() == {filled.show("use-tabs").evidence[1].id}
+
+
+def test_line_ends_of_another_system_are_no_fault(memory: MemoryStore) -> None:
+    text = "Line one is here.\r\n第二行在这里。"
+    memory.remember(text, name="lines", type="project", person=ADA)
+    assert memory.show("lines").body == "Line one is here.\n第二行在这里。"
+    with pytest.raises(Usage, match="nothing of lines would change"):
+        memory.edit("lines", body=text + "\r\n", person=ADA)
 
 
 def test_an_edit_of_nothing_says_so(filled: MemoryStore) -> None:
