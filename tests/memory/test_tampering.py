@@ -269,6 +269,10 @@ BRANCHES: dict[str, Callable[[Path, str], dict[str, Entry | None]]] = {
         "records/user/db-postgres.md": files(r, t)[RECORD]
     },
     "a link": lambda r, t: {"records/user/x.md": ("120000", blob(r, b"/etc/hostname"))},
+    "an executable record": lambda r, t: {RECORD: ("100755", files(r, t)[RECORD][1])},
+    "an executable quote": lambda r, t: {
+        quote_path(r, t): ("100755", files(r, t)[quote_path(r, t)][1])
+    },
     "a quote that nothing cites": lambda r, t: {
         f"{quote_path(r, t)[:-43]}{blob(r, b'x')}.md": (FILE, blob(r, b"x"))
     },
@@ -305,6 +309,50 @@ def test_a_branch_that_touches_anything_else_is_shown_and_never_merged(
     stray = with_second_parent(root, merge, other)
     set_main(root, stray)
     assert_stray(root, stray, before)
+
+
+def test_a_review_that_changes_files_makes_its_branch_unmergeable(
+    root: Path, proposal: str, tmp_path: Path
+) -> None:
+    before = remembered(root)
+    merge = approved(root, proposal, tmp_path / "twin")
+    tip = rev(root, f"{merge}^2")
+    tree = rev(root, f"{tip}^{{tree}}")
+    other = tree_with(root, tree, {RECORD: change_text(root, tip, RECORD, "16", "17")})
+    changing = commit_object(root, commit_text(root, tip).replace(tree, other))
+    plain(root, "update-ref", f"refs/heads/proposals/{proposal}", changing)
+    with opened(root) as memory:
+        (line,) = memory.proposals()
+        assert "may not change files" in line.findings[0].text
+        refused(lambda: memory.approve(proposal, person=ADA))
+    stray = with_second_parent(root, merge, changing)
+    set_main(root, stray)
+    assert "may not change files" in assert_stray(root, stray, before)
+
+
+def test_a_proposal_that_stands_on_a_stray_is_never_merged(
+    root: Path, proposal: str, tmp_path: Path
+) -> None:
+    before, base = remembered(root), rev(root, MAIN)
+    plain(root, "commit", "-q", "--allow-empty", "-m", "by hand")
+    stray = rev(root, MAIN)
+    merge = approved(root, proposal, tmp_path / "twin")
+    tip = rev(root, f"{merge}^2")
+    chain = plain(root, "rev-list", "--first-parent", "--reverse", f"{base}..{tip}").split()
+    moved = {base: stray}
+    for oid in chain:
+        text = commit_text(root, oid)
+        for old, new in moved.items():
+            text = text.replace(old, new)
+        moved[oid] = commit_object(root, text)
+    plain(root, "update-ref", f"refs/heads/proposals/{proposal}", moved[tip])
+    with opened(root) as memory:
+        (line,) = memory.proposals()
+        assert "no accepted commit" in line.findings[0].text
+        refused(lambda: memory.approve(proposal, person=ADA))
+    forged = with_second_parent(root, merge, moved[tip])
+    set_main(root, forged)
+    assert "no accepted commit" in assert_stray(root, forged, before)
 
 
 # --- careless people ---------------------------------------------------------------------------
