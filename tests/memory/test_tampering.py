@@ -458,7 +458,8 @@ def test_a_message_that_is_not_utf8_is_a_stray_and_stops_no_reader(root: Path) -
     before = remembered(root)
     head = f"tree {rev(root, 'main^{tree}')}\nparent {rev(root, 'main')}\n"
     head += "".join(f"{w} gitmem <noreply@gitmem.invalid> 1790000000 +0000\n" for w in WRITERS)
-    said = b"\npolicy x\n\nDecision: p\nDecision-Kind: policy\nDecided-By: human:\xff <a@b>\n"
+    said = b"\npolicy x\n\nDecision: policy-20260921-aaaaaa\nDecision-Kind: policy\n"
+    said += b"Decided-By: human:\xff <a@b>\n"
     stray = commit_object(root, head.encode() + said)
     set_main(root, stray)
     assert "not UTF-8" in assert_stray(root, stray, before)
@@ -475,7 +476,7 @@ def test_a_decision_that_touches_records_or_is_no_persons_is_a_stray(root: Path)
         stray = commit_object(
             root,
             f"tree {forged_tree}\nparent {base}\nauthor {who}\ncommitter {who}\n\npolicy p\n\n"
-            f"Decision: p\nDecision-Kind: policy\nDecided-By: {by}\n",
+            f"Decision: policy-20260921-aaaaaa\nDecision-Kind: policy\nDecided-By: {by}\n",
         )
         set_main(root, stray)
         reason = assert_stray(root, stray, before)
@@ -507,7 +508,8 @@ def test_a_decision_that_brings_what_nobody_could_read_is_a_stray(
     stray = commit_object(
         root,
         f"tree {tree}\nparent {base}\nauthor {who}\ncommitter {who}\n\npolicy p\n\n"
-        "Decision: p\nDecision-Kind: policy\nDecided-By: human:Ada <ada@example.org>\n",
+        "Decision: policy-20260921-aaaaaa\nDecision-Kind: policy\n"
+        f"Decided-By: human:{ADA}\n",
     )
     set_main(root, stray)
     assert path.partition("/")[0] in assert_stray(root, stray, before)
