@@ -8,12 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, MAX_QUOTE, Evidence
+from gitmem.domain.instants import parse_instant
 from gitmem.domain.layout import POLICY, is_name
 from gitmem.domain.objects import blob_id
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy, make_policy
 from gitmem.domain.review import RESERVED, ReviewerDefinition
+from gitmem.domain.session import REDACTION_MARK
 from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length
-from gitmem.domain.validation import first_problem
+from gitmem.domain.validation import first_problem, typed_fields
 from gitmem.errors import InvalidInput
 from gitmem.records import read_frontmatter, read_yaml_mapping, write_frontmatter
 
@@ -36,6 +38,9 @@ def make_evidence(where: str = "evidence", **fields: Any) -> Evidence:
         raise InvalidInput(
             f"the quote has {length} characters; at most {MAX_QUOTE} are allowed", where=where
         )
+    if REDACTION_MARK in evidence.quote:
+        raise InvalidInput("the quote contains a redacted secret", where=where)
+    parse_instant(evidence.at)
     illegal = illegal_characters(evidence.quote, allow_newlines=True)
     if illegal:
         raise InvalidInput(f"the quote holds {illegal[0]}", where=where)
@@ -101,8 +106,9 @@ def read_reviewer(data: bytes, where: str) -> ReviewerDefinition:
     if own:
         raise InvalidInput(f"{own[0]} is no key of a reviewer", where=where)
     try:
+        fields = typed_fields(ReviewerDefinition, front.fields)
         return ReviewerDefinition.model_validate(
-            {**front.fields, "blob": blob_id(data), "rubric": front.body}
+            {**fields, "blob": blob_id(data), "rubric": front.body}
         )
     except ValidationError as error:
         raise InvalidInput(first_problem(error), where=where) from error

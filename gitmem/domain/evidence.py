@@ -82,6 +82,11 @@ def quote_problem(quote: str) -> str:
     return ""
 
 
+def is_short(quote: str) -> bool:
+    """Return whether a quote has fewer characters than a proposer may cite."""
+    return quote_length(fold_whitespace(quote)) < MIN_QUOTE
+
+
 def match_quote(quote: str, message: Message) -> QuoteMatch:
     """Find ``quote`` in one part of ``message``; white space is folded and nothing else.
 

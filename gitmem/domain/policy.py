@@ -6,18 +6,18 @@ it with what git holds and must get the same answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gitmem.domain.actors import model_key, same_person
 from gitmem.domain.layout import RECORD_TYPES
 from gitmem.domain.proposal import Proposal, RecordAt
 from gitmem.domain.review import CHECKS, Review, ReviewerDefinition
 from gitmem.domain.session import Attested
-from gitmem.domain.validation import first_problem
+from gitmem.domain.validation import first_problem, typed_fields
 from gitmem.errors import InvalidInput
 
 MAX_POLICY_BYTES = 8192
@@ -31,7 +31,7 @@ NEEDS_PERSON = frozenset({"instruction"})
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class RequirePerson(_Strict):
@@ -66,23 +66,20 @@ class Policy(_Strict):
 
 
 def make_policy(raw: Mapping[str, Any], where: str = "policy.yaml") -> Policy:
-    """Build a policy from what the file says; numbers and booleans may stand as text.
+    """Build a policy from what the file says, where every value is text.
+
+    A number is 1 to 8 digits, a boolean ``true`` or ``false``: nothing else that a YAML reader
+    or a library would also take, since accepted history depends on it.
 
     Raises:
         InvalidInput: a key is unknown or a value is out of range.
     """
-    if raw.get("view") and isinstance(raw["view"], Mapping) and "format" in raw["view"]:
-        raw = {**raw, "view": {**raw["view"], "format": _number(raw["view"]["format"])}}
     try:
-        return Policy.model_validate(raw)
+        return Policy.model_validate(typed_fields(Policy, raw))
     except ValidationError as error:
         raise InvalidInput(
             first_problem(error), where=where, hint="docs/format.md lists every key of the policy."
         ) from error
-
-
-def _number(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 9 else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,11 @@ def decide(
         rejected = any(review.verdict == "reject" for review in objections)
         state: State = "rejected" if rejected else "changes_requested"
         return _no(state, *(f"{review.by} said {review.verdict}" for review in objections))
-    approvals = [r for r in persons if not (policy.two_person and r.by == proposal.proposed_by)]
+    approvals = [
+        review
+        for review in persons
+        if not (policy.two_person and same_person(review.by, proposal.proposed_by))
+    ]
     if approvals:
         return _yes(approvals, by_person=True)
     if persons:
@@ -222,22 +223,6 @@ def _by_models(
     if len(missing) == len(blocking):
         return _no("waiting", "no reviewer model has judged it; a person can approve")
     return _no("inconclusive", "not every blocking reviewer approved with a model of its own")
-
-
-_MODEL = re.compile(r"model:(?P<id>[^@\s]+)@\S+\Z")
-_DATE = r"[0-9]{8}|[0-9]{6}|[0-9]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_SUFFIX = re.compile(rf"(?:[-@:](?:latest|{_DATE})|:[a-z0-9]+)+\Z")
-
-
-def model_key(who: str) -> str | None:
-    """Return the normalised id of a model: vendor prefix, date, ``-latest`` and case are cut.
-
-    None where ``who`` is no model or names none.
-    """
-    match = _MODEL.match(who)
-    if match is None:
-        return None
-    return _SUFFIX.sub("", match["id"].rsplit("/", 1)[-1].lower()) or None
 
 
 def _no(state: State, *reasons: str) -> Decision:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from gitmem.domain.actors import check_proposer
 from gitmem.domain.canonical import sha256_hex
 from gitmem.domain.commit_message import CommitMessage
 from gitmem.domain.record import Record
+from gitmem.domain.session import Attested
+from gitmem.domain.tombstone import MAX_REASON
 from gitmem.errors import InvalidInput
 
 KINDS = (
@@ -23,6 +26,8 @@ KINDS = (
     "revert",
     "resolve",
 )
+#: Kinds whose quotes are what a person wrote for that very change, however short.
+OWN_WORDS = ("remember", "edit", "forget", "adopt")
 _ID = re.compile(r"(?P<kind>[a-z]+)-[0-9]{8}-[0-9a-f]{6}\Z")
 _OID = re.compile(r"[0-9a-f]{40}\Z")
 #: Longest list of names in a subject; what is left out is counted there.
@@ -161,19 +166,31 @@ def read_proposal(
     base = message.need("Base")
     if not _OID.match(base):
         raise InvalidInput(f"the trailer Base is no commit id: {base!r}")
-    reasons = []
-    for value in message.all("Retire-Reason"):
-        name, _, reason = value.partition(" ")
-        reasons.append((name, reason))
+    attested = message.one("Attested")
+    if attested is not None and attested not in get_args(Attested):
+        raise InvalidInput(f"{attested[:40]!r} is no source of a session")
     return Proposal(
         id=proposal_id,
         kind=kind,
-        proposed_by=message.need("Proposed-By"),
+        proposed_by=check_proposer(message.need("Proposed-By")),
         session=message.one("Session"),
-        attested=message.one("Attested"),
+        attested=attested,
         base=base,
         nonce=message.need("Nonce"),
         created_at=created_at,
         changes=changes,
-        retire_reasons=tuple(reasons),
+        retire_reasons=_retire_reasons(message, changes),
     )
+
+
+def _retire_reasons(
+    message: CommitMessage, changes: tuple[RecordChange, ...]
+) -> tuple[tuple[str, str], ...]:
+    retired = {change.name for change in changes if change.kind == "retired"}
+    reasons: dict[str, str] = {}
+    for value in message.all("Retire-Reason"):
+        name, _, reason = value.partition(" ")
+        if name not in retired or name in reasons or not 1 <= len(reason) <= MAX_REASON:
+            raise InvalidInput(f"no reason for retiring a record: {value[:80]!r}")
+        reasons[name] = reason
+    return tuple(reasons.items())

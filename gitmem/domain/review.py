@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from gitmem.domain.actors import is_person
 from gitmem.domain.commit_message import CommitMessage
 from gitmem.errors import InvalidInput
 
@@ -125,7 +126,7 @@ def read_review(message: CommitMessage, at: int, oid: str) -> Review:
     if rubric is not None and not _OID.match(rubric):
         raise InvalidInput("the trailer Reviewed-Rubric is no blob id")
     by, reviewer = message.need("Reviewed-By"), message.need("Reviewer")
-    if (reviewer == PERSON) != by.startswith("human:"):
+    if (reviewer == PERSON) != is_person(by):
         raise InvalidInput(f"the reviewer {reviewer!r} cannot be {by!r}")
     return Review(
         by=by,
@@ -143,7 +144,7 @@ def read_review(message: CommitMessage, at: int, oid: str) -> Review:
 class ReviewerDefinition(BaseModel):
     """The frontmatter of a file under ``reviewers/``, with the blob id of the file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     name: str
     applies_to: tuple[str, ...]

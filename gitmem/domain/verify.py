@@ -17,9 +17,11 @@ Invariants, in order:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gitmem.domain.actors import is_person
 from gitmem.domain.commit_message import CommitMessage
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import (
@@ -34,10 +36,10 @@ from gitmem.domain.layout import (
 from gitmem.domain.manifest import Manifest
 from gitmem.domain.planned import Plan
 from gitmem.domain.policy import Decision, Policy, decide
-from gitmem.domain.proposal import Proposal, RecordAt, subject_names
+from gitmem.domain.proposal import Proposal, RecordAt, is_proposal_id, subject_names
 from gitmem.domain.record import Record, statement
 from gitmem.domain.review import Review, ReviewerDefinition
-from gitmem.domain.tombstone import Tombstone, statement_hash
+from gitmem.domain.tombstone import MAX_TOMBSTONE_BYTES, Tombstone, statement_hash
 from gitmem.errors import InvalidInput, Refused, Waiting
 
 
@@ -89,6 +91,11 @@ class DecisionFields:
     reason: str
     at: int
     rejects: str | None = None
+
+
+#: What a person can decide on main besides merging.
+DECISION_KINDS = ("policy", "purge", "reject")
+_DECISION_ID = re.compile(r"(?P<kind>[a-z]+)-[0-9]{8}-[0-9a-f]{6}\Z")
 
 
 def judge(ground: Ground, branch: Branch) -> Decision:
@@ -210,8 +217,11 @@ def _tombstone_changes(
             reason=reasons.get(change.name, ""),
             hash=statement_hash(ground.old_statements[change.name]),
         )
+        data = tombstone.to_bytes()
+        if len(data) > MAX_TOMBSTONE_BYTES:
+            raise InvalidInput(f"the tombstone of {change.name} would have {len(data)} bytes")
         if tombstone.key not in ground.tombstones:
-            changes[tombstone_path(tombstone.key)] = tombstone.to_bytes()
+            changes[tombstone_path(tombstone.key)] = data
     return changes
 
 
@@ -246,8 +256,15 @@ def plan_decision(
         Refused: the decision is no person's, or the proposal was decided before.
         InvalidInput: it touches something else.
     """
-    if not fields.decided_by.startswith("human:"):
+    if not is_person(fields.decided_by):
         raise Refused(f"a decision is a person's; {fields.decided_by!r} is none")
+    if ground.policy.signatures == "required":
+        raise Refused("the policy requires signed decisions, which this version cannot check")
+    match = _DECISION_ID.match(fields.id)
+    if match is None or match["kind"] != fields.kind or fields.kind not in DECISION_KINDS:
+        raise InvalidInput(f"{fields.id[:80]!r} is no id of a decision of a known kind")
+    if (fields.kind == "reject") != is_proposal_id(fields.rejects or ""):
+        raise InvalidInput("a rejection, and nothing else, names the proposal that it rejects")
     if ground.decided:
         raise Refused(f"{fields.rejects} was already {ground.decided}")
     delta = 0

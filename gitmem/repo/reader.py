@@ -113,8 +113,8 @@ class Reader:
         """The content of a blob.
 
         Raises:
-            NotFound: there is no such blob.
-            InvalidInput: it is over ``max_bytes``.
+            NotFound: there is no such object.
+            InvalidInput: it is no blob, or over ``max_bytes``.
         """
         return self._typed(oid, "blob", max_bytes)
 
@@ -122,8 +122,8 @@ class Reader:
         """The entries of a tree, kept in memory since an id always means the same entries.
 
         Raises:
-            NotFound: there is no such tree.
-            InvalidInput: it is malformed.
+            NotFound: there is no such object.
+            InvalidInput: it is no tree, or malformed.
         """
         return () if oid == EMPTY_TREE else self._tree(oid)
 
@@ -131,8 +131,8 @@ class Reader:
         """The parts of a commit.
 
         Raises:
-            NotFound: there is no such commit.
-            InvalidInput: it is malformed.
+            NotFound: there is no such object.
+            InvalidInput: it is no commit, or malformed.
         """
         data = self._typed(oid, "commit", MAX_OBJECT)
         try:
@@ -157,9 +157,10 @@ class Reader:
         if not is_oid(oid):
             raise InvalidInput(f"{oid!r} is not a full object id", where=kind)
         found = self.read(oid, max_bytes=max_bytes)
-        if found is None or found.kind != kind:
-            what = "is not in this repository" if found is None else f"is a {found.kind}"
-            raise NotFound(f"{kind} {oid} {what}")
+        if found is None:
+            raise NotFound(f"{kind} {oid} is not in this repository")
+        if found.kind != kind:
+            raise InvalidInput(f"is a {found.kind} where a {kind} is needed", where=oid)
         return found.data
 
     def _read_tree(self, oid: str) -> tuple[TreeEntry, ...]:

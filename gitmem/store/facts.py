@@ -8,7 +8,7 @@ from functools import lru_cache
 from gitmem.cache import Projection
 from gitmem.documents import MAX_REVIEWER_BYTES, read_evidence, read_policy, read_reviewer
 from gitmem.domain.commit_message import CommitMessage, parse_message
-from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, Evidence
+from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, Evidence, is_short
 from gitmem.domain.layout import (
     MANIFEST,
     POLICY,
@@ -21,7 +21,7 @@ from gitmem.domain.layout import (
 from gitmem.domain.manifest import MAX_MANIFEST_BYTES, parse_manifest
 from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, TreeEntry, parse_signature
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy
-from gitmem.domain.proposal import Proposal, RecordAt, RecordChange, read_proposal
+from gitmem.domain.proposal import OWN_WORDS, Proposal, RecordAt, RecordChange, read_proposal
 from gitmem.domain.record import MAX_BYTES, Record, statement
 from gitmem.domain.review import Review, ReviewerDefinition, read_review
 from gitmem.domain.structure import check_record, sort_paths
@@ -262,6 +262,8 @@ class Facts:
                         "is from another session, or attested otherwise, than the proposal says",
                         where=where,
                     )
+                if is_short(quote.quote) and proposal.kind not in OWN_WORDS:
+                    raise InvalidInput("is too short to say anything by itself", where=where)
 
     def _checked(self, change: RecordChange, tree: str, cited: frozenset[str]) -> Record:
         assert change.new is not None

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gitmem.domain.policy import Decision, Policy, decide, make_policy, model_key
+from gitmem.domain.actors import model_key
+from gitmem.domain.policy import Decision, Policy, decide, make_policy
 from gitmem.domain.proposal import KINDS, Proposal, RecordAt, RecordChange
 from gitmem.domain.review import Finding, Review, ReviewerDefinition
 from gitmem.errors import InvalidInput

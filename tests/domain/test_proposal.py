@@ -64,14 +64,17 @@ def round_trip(given: Proposal, records: dict[str, Record], quotes: list[str]) -
     return read_proposal(parsed, given.created_at, given.changes)
 
 
-@given(st.lists(TEXT), TEXT, TEXT.filter(lambda text: bool(text)), st.sampled_from(KINDS))
+NAME = st.text(st.characters(exclude_characters="<>", exclude_categories=["Cc", "Cs"]), min_size=1)
+
+
+@given(st.lists(TEXT), TEXT.filter(lambda text: 0 < len(text) <= 500), NAME, st.sampled_from(KINDS))
 def test_a_proposal_is_read_back_whatever_its_quotes_and_reasons_say(
     quotes: list[str], reason: str, who: str, kind: str
 ) -> None:
     ours = proposal(
         id=f"{kind}-20261130-7f3a2c",
         kind=kind,
-        proposed_by=f"human:{who}",
+        proposed_by=f"human:{who} <who@example.org>",
         retire_reasons=(("old", reason),),
     )
     assert round_trip(ours, RECORDS, quotes) == ours
@@ -214,3 +217,33 @@ def test_the_hash_of_a_change_never_changes() -> None:
 )
 def test_another_change_has_another_hash(other: tuple[RecordChange, ...]) -> None:
     assert change_hash(other) != change_hash([ADDED, RETIRED, REVISED])
+
+
+@pytest.mark.parametrize(
+    "who",
+    ["gpt-4o", "model:gpt 4o@api", "model:@api", "model:-latest", "human:Ada", "ruIes", "gitmem:1"],
+)
+def test_who_cannot_be_compared_with_a_reviewer_cannot_propose(who: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot have proposed"):
+        round_trip(proposal(proposed_by=who), RECORDS, [])
+
+
+@pytest.mark.parametrize("who", ["rules", "caller", "model:qwen-max@dashscope"])
+def test_the_rules_a_caller_and_a_named_model_can_propose(who: str) -> None:
+    assert round_trip(proposal(proposed_by=who), RECORDS, []).proposed_by == who
+
+
+@pytest.mark.parametrize(
+    "reasons",
+    [(("tabs", "x"),), (("old", ""),), (("old", "x"), ("old", "y")), (("old", "x" * 501),)],
+)
+def test_a_reason_belongs_to_one_retired_record_and_has_a_limit(
+    reasons: tuple[tuple[str, str], ...],
+) -> None:
+    with pytest.raises(InvalidInput, match="no reason for retiring"):
+        round_trip(proposal(retire_reasons=reasons), RECORDS, [])
+
+
+def test_a_source_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no source"):
+        round_trip(proposal(attested="oracle"), RECORDS, [])

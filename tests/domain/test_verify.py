@@ -487,7 +487,12 @@ def test_what_was_forgotten_does_not_come_back_without_a_person(world: World) ->
 # --- decisions ---------------------------------------------------------------------------------
 
 REJECT = DecisionFields(
-    "decision-1", "reject", ADA, "要的是空格\nApproved-By: x", AT, "extract-20261130-000001"
+    "reject-20261130-00000a",
+    "reject",
+    ADA,
+    "要的是空格\nApproved-By: x",
+    AT,
+    "extract-20261130-000001",
 )
 
 
@@ -508,7 +513,7 @@ def test_a_rejection_leaves_a_tombstone_and_touches_nothing_else(world: World) -
         world.complete(plan_decision(ground, REJECT, {path: data}, ground.commit))
     )
     assert commit.parents == (before.oid,)
-    assert commit.manifest.change == "decision-1"
+    assert commit.manifest.change == REJECT.id
     assert commit.manifest.approved_by == [ADA]
     assert commit.manifest.records == before.manifest.records
     assert commit.manifest.tombstones.count == 1
@@ -521,7 +526,7 @@ def test_a_rejection_leaves_a_tombstone_and_touches_nothing_else(world: World) -
 
 def test_a_new_policy_is_pinned(world: World) -> None:
     ground = world.ground()
-    fields = DecisionFields("d", "policy", ADA, "", AT)
+    fields = DecisionFields("policy-20261130-00000a", "policy", ADA, "", AT)
     changes = {POLICY: b"rounds: 3\n", f"{REVIEWERS}/style.md": b"---\n"}
     commit = world.accept(world.complete(plan_decision(ground, fields, changes, ground.commit)))
     assert commit.manifest.policy == blob_id(b"rounds: 3\n")
@@ -532,7 +537,7 @@ def test_a_new_policy_is_pinned(world: World) -> None:
 
 def test_tombstones_that_come_and_go_are_counted(world: World) -> None:
     (first, one), (second, two) = tombstone("a"), tombstone("b")
-    fields = DecisionFields("d", "bury", ADA, "", AT)
+    fields = DecisionFields("purge-20261130-00000a", "purge", ADA, "", AT)
     ground = world.ground()
     plan = plan_decision(ground, fields, {first: one, second: two}, ground.commit)
     world.accept(world.complete(plan))
@@ -659,3 +664,25 @@ def test_git_makes_the_same_commits(world: World, tmp_path: Path) -> None:
     assert stored.encode() + b"\n" == last.manifest.to_bytes()
     shown = "--format=%(trailers:key=Approved-By,valueonly)"
     assert run_git(tmp_path, "log", "-1", shown, last.parents[0]) == ADA
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        replace(REJECT, id="reject-1"),
+        replace(REJECT, id="policy-20261130-00000a"),
+        replace(REJECT, id="bury-20261130-00000a", kind="bury"),
+        replace(REJECT, rejects=None),
+        replace(REJECT, id="policy-20261130-00000a", kind="policy"),
+    ],
+)
+def test_a_decision_of_another_form_is_refused(world: World, fields: DecisionFields) -> None:
+    ground = world.ground()
+    with pytest.raises(InvalidInput, match=r"decision of a known kind|names the proposal"):
+        plan_decision(ground, fields, {}, ground.commit)
+
+
+def test_no_decision_passes_unsigned_where_signatures_are_required(world: World) -> None:
+    ground = replace(world.ground(), policy=Policy(signatures="required"))
+    with pytest.raises(Refused, match="signed"):
+        plan_decision(ground, REJECT, {}, ground.commit)

@@ -101,7 +101,7 @@ def test_what_is_not_there_is_none_or_not_found(repo: Repo, commit: Commit) -> N
     assert repo.reader.resolve(nowhere) is None
     with pytest.raises(NotFound, match="is not in this repository"):
         repo.reader.commit(nowhere)
-    with pytest.raises(NotFound, match="is a commit"):
+    with pytest.raises(InvalidInput, match="is a commit where a blob is needed"):
         repo.reader.blob(oid)
 
 

@@ -1,0 +1,54 @@
+"""Who acts: ``rules``, ``caller``, ``human:Name <address>``, ``model:ID@HOST``, ``gitmem:VERSION``.
+
+Frozen by the manifest's version, since what a proposal needs depends on who proposed it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.errors import InvalidInput
+
+RULES = "rules"
+CALLER = "caller"
+_HUMAN = re.compile(r"human:[^<>\x00-\x1f]+ <(?P<address>[^<> \x00-\x1f]+)>\Z")
+_MODEL = re.compile(r"model:(?P<id>[^@\x00-\x20\x7f]+)@[^\x00-\x20\x7f]+\Z")
+_DATE = r"[0-9]{8}|[0-9]{6}|[0-9]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_SUFFIX = re.compile(rf"(?:[-@:](?:latest|{_DATE})|:[a-z0-9]+)+\Z")
+
+
+def is_person(who: str) -> bool:
+    """Return whether ``who`` names a person."""
+    return _HUMAN.match(who) is not None
+
+
+def same_person(one: str, other: str) -> bool:
+    """Return whether two persons have the same address, whatever the case of its letters."""
+    first, second = _HUMAN.match(one), _HUMAN.match(other)
+    if first is None or second is None:
+        return False
+    return first["address"].lower() == second["address"].lower()
+
+
+def model_key(who: str) -> str | None:
+    """Return the normalised id of a model: vendor prefix, date, ``-latest`` and case are cut.
+
+    None where ``who`` is no model or names none.
+    """
+    match = _MODEL.match(who)
+    if match is None:
+        return None
+    return _SUFFIX.sub("", match["id"].rsplit("/", 1)[-1].lower()) or None
+
+
+def check_proposer(who: str) -> str:
+    """Return ``who``, where it can have made a proposal.
+
+    A model whose name could not be compared with a reviewer's would be taken for another one.
+
+    Raises:
+        InvalidInput: it is none of rules, caller, a person, a model with a name.
+    """
+    if who in (RULES, CALLER) or is_person(who) or model_key(who):
+        return who
+    raise InvalidInput(f"{who[:80]!r} cannot have proposed anything")
