@@ -21,7 +21,7 @@ from gitmem.domain.evidence import (
     Evidence,
     QuoteMatch,
     match_quote,
-    quote_problem,
+    stands_in,
     supports,
 )
 from gitmem.domain.instructions import find_instructions
@@ -122,10 +122,11 @@ def _match(quote: str, message: Message, own_words: bool) -> QuoteMatch:
 
 
 def _elsewhere(quote: str, session: Session) -> str:
-    if quote_problem(quote):
-        return ""
-    found = [m.index for m in session.messages if match_quote(quote, m).verdict == "found"]
-    return f"; it stands in message {found[0]}" if found else ""
+    needle = fold_whitespace(quote)
+    for message in session.messages:
+        if any(stands_in(needle, part.text) for part in message.parts):
+            return f"; it stands in message {message.index}"
+    return ""
 
 
 def _unsupported(cls: str, record_type: str) -> str:

@@ -279,6 +279,18 @@ def test_an_instruction_is_seen_in_the_name_the_description_and_a_quote() -> Non
     assert ("warning", "instruction") in codes(quoted)
 
 
+def test_hundreds_of_absent_quotes_are_looked_for_in_thousands_of_messages() -> None:
+    """Each is looked for in every message, to say where it stands instead."""
+    texts = [f"{'word ' * 300}数据库 {n}" for n in range(2000)]
+    messages = tuple(
+        Message(index=n, role="user", parts=(part("human", text),)) for n, text in enumerate(texts)
+    )
+    session = Session(id="long", attested="file", format="openai", messages=messages)
+    reasons = {check_citation(f"absent quote {n}", 7, session, "user").reason for n in range(300)}
+    assert reasons == {"the quote does not stand in message 7"}
+    assert "message 1999" in check_citation("数据库 1999", 7, session, "user").reason
+
+
 # --- duplicates --------------------------------------------------------------------------------
 
 
