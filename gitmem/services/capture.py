@@ -102,8 +102,6 @@ def _captured(
     ):
         counts.update({f"{word}: {reason}": n for reason, n in sorted(reasons.items())})
     notes = list(conversation.notes)
-    if not conversation.counts.used:
-        notes.append(f"nothing in it can support a record: {conversation.counts.describe()}")
     masked = sum(kept.redactions.values())
     if masked:
         kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(kept.redactions.items()))

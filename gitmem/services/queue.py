@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gitmem.domain.instants import compact_day, format_instant
 from gitmem.domain.layout import tombstone_path
+from gitmem.domain.proposal import is_proposal_id
 from gitmem.domain.record import Record, statement
 from gitmem.domain.review import PERSON, Review
 from gitmem.domain.text import fold_whitespace, illegal_characters, to_nfc
@@ -100,8 +101,9 @@ def approve(
     )
     _check_would_do(judged, approval)
     store.notes += restore_view(store.repo)
-    tip = store.add_review(proposal_id, tip, approval)
-    merge = store.merge(proposal_id, tip)
+    with store.repo.lock():
+        tip = store.add_review(proposal_id, tip, approval)
+        merge = store.merge(proposal_id, tip)
     return MergeResult(proposal_id, "merged", merge)
 
 
@@ -130,7 +132,8 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
     """Reject a proposal: a decision on main with a tombstone for each text it would have kept.
 
     The branch is kept on this machine only; its text is reachable from nothing that is pushed.
-    One that cannot be read can be rejected too; it leaves no tombstones.
+    One that cannot be read can be rejected too; it leaves no tombstones. A branch whose name
+    is no proposal's id is kept aside without a decision, since main has nothing to say of it.
 
     Raises:
         Usage: there is no reason, or it is too long.
@@ -140,6 +143,10 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
     reason = fold_whitespace(to_nfc(reason))
     _check_reason(reason)
     proposal_id, tip = store.find_proposal(prefix)
+    _check_commit(store, proposal_id, tip)
+    if not is_proposal_id(proposal_id):
+        store.set_aside(proposal_id, tip)
+        return MergeResult(proposal_id, "rejected", store.head().accepted)
     tombs = {}
     for name, record in _records(store, proposal_id, tip).items():
         tomb = Tombstone(
@@ -182,15 +189,10 @@ def _check_reason(reason: str) -> None:
 
 
 def _records(store: Store, proposal_id: str, tip: str) -> Mapping[str, Record]:
-    """Return the records of a proposal; none where its branch cannot be read.
-
-    Raises:
-        NotFound: its branch does not end at a commit, so there is nothing to keep aside.
-    """
+    """Return the records of a proposal; none where its branch cannot be read."""
     try:
         return _judged(store, proposal_id, tip).branch.records
     except InvalidInput as error:
-        _check_commit(store, proposal_id, tip)
         store.notes.append(
             f"{error.message}. It leaves no tombstones: the same fact may be proposed again."
         )
@@ -198,9 +200,10 @@ def _records(store: Store, proposal_id: str, tip: str) -> Mapping[str, Record]:
 
 
 def _check_commit(store: Store, proposal_id: str, tip: str) -> None:
+    """Refuse a branch that does not end at a commit: there is nothing to keep aside."""
     try:
         store.repo.reader.commit(tip)
-    except NotFound as error:
+    except (NotFound, InvalidInput) as error:
         where = store.repo.root or store.repo.git_dir
         raise NotFound(
             f"{proposal_id} is no branch that could be rejected: {error.message}",

@@ -251,25 +251,38 @@ def test_a_branch_that_cannot_be_read_is_shown_with_its_reason_and_can_be_cleare
     assert memory.fsck().ok
 
 
-def test_a_branch_without_its_objects_can_be_cleared_away_too(memory: MemoryStore) -> None:
+def put_ref(memory: MemoryStore, name: str, oid: str) -> None:
+    """Point a proposal's branch at anything, which git itself would refuse."""
+    path = memory.path / ".git/refs/heads/proposals" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{oid}\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["extract-20260101-abcdef", "没有祖先"])
+def test_a_branch_without_its_objects_can_be_cleared_away_too(
+    memory: MemoryStore, name: str
+) -> None:
     main = plain(memory.path, "cat-file", "commit", "main") + "\n"
     parent = f"parent {'2' * 40}\nauthor"
-    orphan = commit_object(memory.path, main.replace("author", parent, 1))
-    refs = memory.path / ".git/refs/heads/proposals"
-    refs.mkdir()
-    (refs / "没有祖先").write_text(f"{orphan}\n")
+    put_ref(memory, name, commit_object(memory.path, main.replace("author", parent, 1)))
     assert [line.state for line in memory.proposals()] == ["inconclusive"]
-    memory.reject("没有祖先", reason="缺对象", person=ADA)
+    memory.reject(name, reason="缺对象", person=ADA)
     assert memory.proposals() == []
 
-    refs.mkdir(exist_ok=True)
-    (refs / "no-commit").write_text(plain(memory.path, "rev-parse", "main:MEMORY.md") + "\n")
+
+@pytest.mark.parametrize("name", ["extract-20260101-abcdef", "没有提交"])
+@pytest.mark.parametrize("end", ["a blob", "nothing"])
+def test_a_branch_that_ends_at_no_commit_is_left_with_the_command_that_removes_it(
+    memory: MemoryStore, name: str, end: str
+) -> None:
+    view = plain(memory.path, "rev-parse", "main:MEMORY.md")
+    put_ref(memory, name, view if end == "a blob" else "3" * 40)
     before = plain(memory.path, "rev-parse", "main")
-    with pytest.raises(NotFound, match="no-commit is no branch") as caught:
-        memory.reject("no-commit", reason="缺对象", person=ADA)
-    assert "branch -D proposals/no-commit" in caught.value.hint
+    with pytest.raises(NotFound, match=f"{name} is no branch that could be rejected") as caught:
+        memory.reject(name, reason="缺对象", person=ADA)
+    assert f"branch -D proposals/{name}" in caught.value.hint
     assert plain(memory.path, "rev-parse", "main") == before
-    assert [line.id for line in memory.proposals()] == ["no-commit"]
+    assert [line.id for line in memory.proposals()] == [name]
 
 
 # --- where a decision may be taken -------------------------------------------------------------

@@ -147,8 +147,13 @@ def test_a_conversation_without_anything_usable_says_so(
             memory.extract(path)
     assert not (memory.path / ".git/gitmem/sessions").exists()
     write_lines(path, [{"role": "system", "content": "Be kind."}, user(None)])
-    (note,) = memory.extract(path).notes
-    assert "0 of 2 parts used" in note and "injected" in note and "empty" in note
+    result = memory.extract(path)
+    assert (result.state, result.proposal) == ("nothing", None)
+    assert result.counts == {
+        "used": 0,
+        "ignored: empty": 1,
+        "ignored: injected by a client or a program": 1,
+    }
 
 
 # --- who said it -----------------------------------------------------------------------------
