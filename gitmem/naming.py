@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 from gitmem.domain.layout import MAX_NAME, is_name
 
@@ -155,7 +155,7 @@ def name_for(statement: str, taken: Callable[[str], bool]) -> str:
     taken as well. Deterministic; never raises for any text.
     """
     words: list[str] = []
-    for word in _words(normalize("NFKC", statement)):
+    for word in _words(_without_accents(statement)):
         if sum(map(len, words)) + len(words) + len(word) > MAX_NAME - 2 * _HASH_DIGITS:
             break
         words.append(word)
@@ -164,7 +164,8 @@ def name_for(statement: str, taken: Callable[[str], bool]) -> str:
     base = "-".join(words)
     if is_name(base) and not taken(base):
         return base
-    digest = sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()
+    composed = normalize("NFC", statement)
+    digest = sha256(composed.encode("utf-8", "surrogatepass")).hexdigest()
     stem = base or "note"
     for digits in range(_HASH_DIGITS, len(digest), _HASH_DIGITS):
         name = f"{stem[: MAX_NAME - 1 - digits].rstrip('-')}-{digest[:digits]}"
@@ -172,6 +173,12 @@ def name_for(statement: str, taken: Callable[[str], bool]) -> str:
             return name
     # Nothing short of a store that holds every prefix of the hash gets here.
     return digest
+
+
+def _without_accents(text: str) -> str:
+    """``text`` with ``café`` as ``cafe``, however its é was typed, and full-width letters plain."""
+    decomposed = normalize("NFKD", text)
+    return normalize("NFC", "".join(c for c in decomposed if not combining(c)))
 
 
 def _words(text: str) -> Iterator[str]:

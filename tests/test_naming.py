@@ -36,6 +36,11 @@ def test_a_name_is_made_of_the_words_that_tell(statement: str, name: str) -> Non
     assert name_for(statement, free) == name
 
 
+@pytest.mark.parametrize("statement", ["I like café style", "I like cafe\u0301 style"])
+def test_an_accent_is_left_out_however_it_was_typed(statement: str) -> None:
+    assert name_for(statement, free) == "like-cafe-style"
+
+
 def test_a_name_has_at_most_six_words() -> None:
     name = name_for("Alpha bravo charlie delta echo foxtrot golf hotel", free)
     assert name == "alpha-bravo-charlie-delta-echo-foxtrot"
