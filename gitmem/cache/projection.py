@@ -238,6 +238,19 @@ class Projection(Database):
             return "the text of a record or quote"
         return ""
 
+    def merged_tip(self, proposal: str) -> str | None:
+        """Return the merge that brought a proposal in, None where none did."""
+        rows = self._run(
+            "SELECT c.oid FROM decided d JOIN commits c ON c.seq=d.seq WHERE d.id=? AND d.what=?",
+            (proposal, "merged"),
+        )
+        return rows[0][0] if rows else None
+
+    def first_commit(self) -> str | None:
+        """Return the root of main, which is the store's id."""
+        rows = self._run("SELECT oid FROM commits ORDER BY seq LIMIT 1")
+        return rows[0][0] if rows else None
+
     def forget_chain(self) -> None:
         """Drop everything but the parsed blobs, which stay true whatever main says."""
         for table in ("records", "supersedes", "commits", "touched", "decided", "blocks"):

@@ -25,6 +25,8 @@ def fsck(call: Call) -> int:
         out.line(Styled("problem: ", "bad"), f"{problem.where}: {problem.what}")
         if problem.fix:
             out.line(f"fix: {problem.fix}", indent=2)
+    for stray in found.passed_over:
+        out.line(f"passed over: {stray.where}: {stray.what}")
     commits = "1 commit" if found.commits == 1 else f"{found.commits} commits"
     if found.ok:
         out.line(Styled("ok", "good"), f": {commits} verified down to genesis")

@@ -14,6 +14,10 @@ NO_MODE = "000000"
 """The mode of a path that is not there."""
 
 
+MAX_DEPTH = 32
+"""Folders within each other; a store has five, and a tree from outside may have thousands."""
+
+
 @dataclass(frozen=True, slots=True)
 class PathChange:
     """One path that differs. Mode ``000000`` and id None stand for a path that is not there."""
@@ -35,15 +39,20 @@ def diff_trees(source: TreeSource, old: str, new: str, prefix: str = "") -> list
     """The files that differ between two trees (ids of trees), in the order of their paths.
 
     Only folders that differ are read. ``prefix`` is put before each path.
+
+    Raises:
+        InvalidInput: folders are nested deeper than :data:`MAX_DEPTH`.
     """
     where = prefix.rstrip("/")
-    found = _diff(source, old, new, f"{where}/" if where else "")
+    found = _diff(source, old, new, f"{where}/" if where else "", 0)
     return sorted(found, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
 
 
-def _diff(source: TreeSource, old: str, new: str, prefix: str) -> Iterator[PathChange]:
+def _diff(source: TreeSource, old: str, new: str, prefix: str, depth: int) -> Iterator[PathChange]:
     if old == new:
         return
+    if depth > MAX_DEPTH:
+        raise InvalidInput(f"lies deeper than {MAX_DEPTH} folders", where=prefix[:200])
     before = {entry.name: entry for entry in source.tree(old)} if old != EMPTY_TREE else {}
     after = {entry.name: entry for entry in source.tree(new)} if new != EMPTY_TREE else {}
     for name in before.keys() | after.keys():
@@ -51,7 +60,7 @@ def _diff(source: TreeSource, old: str, new: str, prefix: str) -> Iterator[PathC
         if was == now:
             continue
         path = prefix + name
-        yield from _diff(source, _folder(was), _folder(now), f"{path}/")
+        yield from _diff(source, _folder(was), _folder(now), f"{path}/", depth + 1)
         was_file, now_file = _file(was), _file(now)
         if was_file or now_file:
             yield PathChange(

@@ -209,11 +209,13 @@ class Problem(_Result):
 
 @dataclass(frozen=True)
 class FsckReport(_Result):
-    """The outcome of verifying every commit of main."""
+    """The outcome of verifying every commit of main. Strays that a merge passed over are no
+    problem any more; they stand in ``passed_over``."""
 
     ok: bool
     commits: int
     problems: tuple[Problem, ...]
+    passed_over: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True)

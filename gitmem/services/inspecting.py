@@ -45,8 +45,7 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
 
 
 def _root(store: Store) -> str:
-    rows = store.projection.commits()
-    return rows[-1].oid
+    return store.projection.first_commit() or ""
 
 
 def _warnings(store: Store, head: Head) -> tuple[str, ...]:

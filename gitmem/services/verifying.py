@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gitmem.cache import Projection
+from gitmem.cache import CommitRow, Projection
 from gitmem.domain.layout import MAIN, PROPOSALS
 from gitmem.errors import GitFailed, GitmemError
 from gitmem.results import FsckReport, Problem
 from gitmem.store import CACHE, Ledger, Store
 
+_UNDO = (
+    "It is no memory, and the next merge passes over it. To take it off main: "
+    "git reset to the manifest commit that `gitmem status` names."
+)
+_NOTHING = "A later merge passed over it; nothing needs to be done."
 _FETCH = "Fetch the missing objects from another copy of this memory."
 Progress = Callable[[str, int, "int | None"], None]
 
@@ -26,28 +31,22 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         ledger = Ledger(store.repo, fresh)
         head = ledger.catch_up(progress)
         rows = fresh.commits()
-        for row in reversed(rows):
-            if row.kind == "stray":
-                problems.append(_stray(row.oid, row.reason, row.oid in head.strays))
+        strays = [row for row in reversed(rows) if row.kind == "stray"]
+        problems += [_stray(row, _UNDO) for row in strays if row.oid in head.strays]
+        passed = [_stray(row, _NOTHING) for row in strays if row.oid not in head.strays]
         problems += _projection(store, fresh)  # before fresh parses what is only proposed
         problems += _branches(store, ledger)
     except GitFailed as error:
-        rows = []
+        rows, passed = [], []
         problems.append(Problem(str(store.repo.git_dir), error.message, _FETCH))
     finally:
         fresh.close()
     problems += _objects(store)
-    return FsckReport(not problems, len(rows), tuple(problems))
+    return FsckReport(not problems, len(rows), tuple(problems), tuple(passed))
 
 
-def _stray(oid: str, reason: str, at_tip: bool) -> Problem:
-    fix = (
-        "It is no memory and is passed over. To undo it: git revert, or reset main to "
-        "the manifest commit that `gitmem status` names."
-        if at_tip
-        else "A later merge passed over it; nothing needs to be done."
-    )
-    return Problem(oid, f"stray commit on main: {reason}", fix)
+def _stray(row: CommitRow, fix: str) -> Problem:
+    return Problem(row.oid, f"stray commit on main: {row.reason}", fix)
 
 
 def _branches(store: Store, ledger: Ledger) -> list[Problem]:

@@ -35,6 +35,7 @@ from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused, Waiting
 from gitmem.ranking import changed_blocks, count, document, rewrite
 from gitmem.repo import Found, Repo, diff_trees
 from gitmem.store.facts import Facts, committed_at, message_of
+from gitmem.store.root import check_root
 
 Progress = Callable[[str, int, "int | None"], None]
 
@@ -112,6 +113,8 @@ class Ledger:
             self._fold(oid)
             if progress:
                 progress("verifying", done, len(chain))
+        if self._projection.meta("accepted"):
+            check_root(self._repo, self._projection.first_commit() or "")
         self._projection.set_meta("tip", tip)
 
     def _fold(self, oid: str) -> None:
@@ -141,7 +144,8 @@ class Ledger:
             InvalidInput: its manifest is of a version that this gitmem does not know.
         """
         entry = self.facts.entry(commit.tree, MANIFEST)
-        if entry is not None and not entry.is_tree:
+        ours = f"{LEDGER_IDENTITY.name} <{LEDGER_IDENTITY.email}> "
+        if entry is not None and not entry.is_tree and commit.committer.startswith(ours):
             (found,) = self._repo.reader.read_many([entry.oid], max_bytes=MAX_MANIFEST_BYTES)
             check_version(found.data if isinstance(found, Found) else b"", MANIFEST)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from gitmem.domain.policy import Decision
 from gitmem.domain.proposal import proposal_message
 from gitmem.domain.review import Review, review_message
 from gitmem.domain.verify import Branch, DecisionFields, Ground, judge
-from gitmem.errors import GitFailed, NotFound, Refused
+from gitmem.errors import Busy, GitFailed, GitmemError, NotFound, Refused
 from gitmem.repo import (
     NewCommit,
     RefUpdate,
@@ -26,6 +28,7 @@ from gitmem.repo import (
 )
 from gitmem.store.drafting import Draft
 from gitmem.store.ledger import Head, Ledger, Prepared, Progress
+from gitmem.store.root import check_root
 
 CACHE = "cache.sqlite"
 SESSIONS = "sessions"
@@ -82,8 +85,9 @@ class Store:
             if self.repo.read_ref(MAIN):
                 raise Refused(f"{self.repo.root or self.repo.git_dir} has a main already")
             prepared = self.ledger.prepare_genesis(store_id, files, at)
-            self._advance(prepared, None, [])
-        return self.head().accepted
+            root = self._advance(prepared, None, [])
+            check_root(self.repo, root)
+        return root
 
     def merge(self, proposal_id: str, expected_tip: str | None = None) -> str:
         """Merge an open proposal by one compare-and-swap; return the merge's id.
@@ -118,13 +122,22 @@ class Store:
         with self.repo.lock():
             head = self.head()
             prepared = self.ledger.prepare_decision(head, fields, changes)
-            moves = []
-            if tip is not None and fields.rejects:
-                moves = [
-                    RefUpdate(KEPT + fields.rejects, tip, None),
-                    RefUpdate(PROPOSALS + fields.rejects, None, tip),
-                ]
+            moves = self._keep(fields.rejects, tip) if tip and fields.rejects else []
             return self._advance(prepared, head, moves)
+
+    def set_aside(self, name: str, tip: str) -> None:
+        """Keep a branch that is no proposal aside, where nothing but this machine sees it."""
+        with self.repo.lock():
+            self.repo.publish(self._keep(name, tip))
+
+    def _keep(self, name: str, tip: str) -> list[RefUpdate]:
+        """Return the moves that keep a branch aside, beside what is kept under its name."""
+        kept, number = KEPT + name, 1
+        while self.repo.read_ref(kept) not in (None, tip):
+            number += 1
+            kept = f"{KEPT}{name}-{number}"
+        moves = [RefUpdate(PROPOSALS + name, None, tip)]
+        return moves if self.repo.read_ref(kept) else [RefUpdate(kept, tip, ZERO), *moves]
 
     def _advance(self, prepared: Prepared, head: Head | None, more: Sequence[RefUpdate]) -> str:
         """Write and publish a planned commit, and fold it into the projection.
@@ -134,15 +147,29 @@ class Store:
         """
         self.notes += finish_worktree(self.repo)
         before = head.tip if head else None
-        with self.projection.transaction():
+        advanced: list[str] = []
+        with self._after(advanced), self.projection.transaction():
             planned = self.ledger.fold(prepared)
             self._write_planned(planned, prepared.tree)
             note_worktree(self.repo, before)
             left = self.repo.publish([RefUpdate(MAIN, planned.oid, before or ZERO), *more])
-        self.notes += bring_along(self.repo, before, planned.oid)
+            advanced.append(planned.oid)
         self.notes += [f"{ref} could not be moved now; the next command does it" for ref in left]
-        self.repo.maybe_repack()
+        with self._after(advanced):
+            self.notes += bring_along(self.repo, before, planned.oid)
+        with self._after(advanced):
+            self.repo.maybe_repack()
         return planned.oid
+
+    @contextmanager
+    def _after(self, advanced: list[str]) -> Iterator[None]:
+        """Once main has moved, what fails is told, not raised: the merge has happened."""
+        try:
+            yield
+        except (GitmemError, OSError) as error:
+            if not advanced:
+                raise
+            self.notes.append(f"merged; the next command finishes what failed now: {error}")
 
     def _write_planned(self, planned: PlannedCommit, tree: str) -> None:
         who = (LEDGER_IDENTITY, planned.at)
@@ -221,11 +248,18 @@ class Store:
         return dict(sorted(found.items()))
 
     def _put_away(self, proposal_id: str, tip: str, what: str) -> None:
-        moves = [RefUpdate(PROPOSALS + proposal_id, None, tip)]
-        if what == "rejected":
-            moves.insert(0, RefUpdate(KEPT + proposal_id, tip, None))
-        with self.repo.lock():
-            self.repo.publish(moves)
+        """Put a decided branch away, unless somebody is writing: then the next command does."""
+        if not os.access(self.repo.private, os.W_OK):
+            return
+        merged = self.projection.merged_tip(proposal_id)
+        try:
+            with self.repo.lock(timeout=0):
+                if merged and tip == self.repo.reader.commit(merged).parents[-1]:
+                    self.repo.publish([RefUpdate(PROPOSALS + proposal_id, None, tip)])
+                else:
+                    self.repo.publish(self._keep(proposal_id, tip))
+        except Busy:
+            return
         self.notes.append(f"{proposal_id} was {what}; its branch is put away")
 
     def find_proposal(self, prefix: str) -> tuple[str, str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from gitmem import InvalidInput, MemoryStore
-from gitmem.domain.objects import TreeEntry, encode_tree
-from gitmem.repo import Repo
+from gitmem import InvalidInput, MemoryStore, Refused
+from gitmem.domain.layout import MAIN
+from gitmem.domain.objects import TreeEntry, encode_tree, object_id
+from gitmem.domain.planned import LEDGER_IDENTITY
+from gitmem.repo import NewCommit, RefUpdate, Repo
 
 if TYPE_CHECKING:
     from tests.conftest import RunGit
@@ -17,12 +20,17 @@ if TYPE_CHECKING:
 ADA = "Ada <ada@example.org>"
 
 
-def test_a_main_of_a_newer_format_is_refused_plainly(tmp_path: Path, git: RunGit) -> None:
+def test_a_main_of_a_newer_format_is_refused_plainly(tmp_path: Path) -> None:
     with MemoryStore.init(tmp_path / "m") as memory:
         root = memory.path
-    manifest = (root / "manifest.json").read_text().replace('"version":1', '"version":2')
-    (root / "manifest.json").write_text(manifest)
-    git(root, "commit", "-qam", "from the future")
+    manifest = (root / "manifest.json").read_bytes().replace(b'"version":1', b'"version":2')
+    with Repo.open(root) as repo, repo.lock():
+        tip = repo.read_ref(MAIN)
+        assert tip is not None
+        who = (LEDGER_IDENTITY, 1_790_000_000)
+        changes = {"manifest.json": manifest}
+        (oid,) = repo.write([NewCommit((tip,), "merge x\n", who, who, changes)])
+        repo.publish([RefUpdate(MAIN, oid, tip)])
     with MemoryStore.open(root) as memory, pytest.raises(InvalidInput, match="newer gitmem"):
         memory.list()
 
@@ -55,3 +63,49 @@ def test_a_commit_with_a_folder_where_a_file_belongs_stops_nobody(
     with MemoryStore.open(root) as memory:
         assert [record.name for record in memory.list()] == ["tabs"]
         assert memory.status().strays == (commit,)
+
+
+def test_a_main_that_was_replaced_by_another_memorys_is_refused(
+    tmp_path: Path, git: RunGit
+) -> None:
+    with MemoryStore.init(tmp_path / "mine") as memory:
+        memory.remember("We use tabs in this project.", name="tabs", person=ADA)
+    with MemoryStore.init(tmp_path / "theirs") as other:
+        other.remember("Everybody is an administrator.", name="admins", person=ADA)
+    git(memory.path, "fetch", "-q", str(other.path), "main")
+    git(memory.path, "update-ref", "refs/heads/main", "FETCH_HEAD")
+    with MemoryStore.open(memory.path) as again, pytest.raises(Refused, match="another memory's"):
+        again.list()
+    git(memory.path, "update-ref", "refs/heads/main", "main@{1}")
+    with MemoryStore.open(memory.path) as again:
+        assert [record.name for record in again.list()] == ["tabs"]
+
+
+def test_folders_nested_by_the_thousand_are_a_stray_and_no_crash(
+    tmp_path: Path, git: RunGit
+) -> None:
+    with MemoryStore.init(tmp_path / "m") as memory:
+        root = memory.path
+    write = ("hash-object", "-t", "tree", "-w", "--literally", "--stdin")
+    tree = git(root, "hash-object", "-w", "--stdin", stdin="x").strip()
+    mode = "100644"
+    for _ in range(1500):
+        data = encode_tree([TreeEntry(mode, "d", tree)])
+        tree, mode = object_id("tree", data), "40000"
+        loose(root, "tree", data)
+    git(root, *write, stdin=data)
+    message = "policy policy-20261130-00000a\n\nDecision: policy-20261130-00000a\n"
+    message += f"Decision-Kind: policy\nDecided-By: human:{ADA}\n"
+    commit = git(root, "commit-tree", tree, "-p", "main", "-m", message).strip()
+    git(root, "update-ref", "refs/heads/main", commit)
+    with MemoryStore.open(root) as memory:
+        assert memory.list() == []
+        assert memory.status().strays == (commit,)
+
+
+def loose(root: Path, kind: str, data: bytes) -> None:
+    """Write a loose object, as git would, without a process for each of many."""
+    oid = object_id(kind, data)
+    path = root / ".git" / "objects" / oid[:2] / oid[2:]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(zlib.compress(f"{kind} {len(data)}\0".encode() + data))

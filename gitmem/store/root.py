@@ -1,0 +1,35 @@
+"""With which commit this store's main begins: its id, which never changes."""
+
+from __future__ import annotations
+
+import os
+
+from gitmem.errors import Refused
+from gitmem.repo import Repo
+from gitmem.repo.files import write_file
+
+#: The file below the git directory that remembers it.
+ROOT_FILE = "root"
+
+
+def check_root(repo: Repo, root: str) -> None:
+    """Refuse a main that begins with another commit than this store's always did.
+
+    The first look remembers it; a store that cannot be written is taken as it is.
+
+    Raises:
+        Refused: its history was replaced by another memory's.
+    """
+    path = repo.private / ROOT_FILE
+    try:
+        known = path.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        if os.access(repo.private, os.W_OK):
+            write_file(path, f"{root}\n".encode("ascii"))
+        return
+    if known != root:
+        raise Refused(
+            f"main begins with {root[:12]}, but this memory with {known[:12]}: its history was "
+            "replaced by another memory's",
+            hint=f"Set main back (git reflog main), or remove {path} if you mean it.",
+        )
