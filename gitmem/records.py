@@ -6,6 +6,9 @@ and refuses aliases, anchors, tags, merge keys, duplicate keys, deep nesting and
 anything is built, so no input runs code or grows in memory. The writer quotes every string, so
 that any YAML reader gets the strings that were written.
 
+What is read must not depend on what is installed: libyaml reads what the writer wrote, where all
+parsers agree, and PyYAML's own parser everything else.
+
 A file is ``---``, the fields, ``---``, an empty line, the body and one LF. On reading, at most
 one empty line before the body and one LF after it are taken as the file's and not the body's; so
 what is written is read back equal, whatever white space the body begins or ends with.
@@ -31,22 +34,17 @@ from gitmem.domain.record import (
     make_record,
 )
 from gitmem.domain.text import one_line
+from gitmem.domain.yaml_form import NOT_IN_YAML, is_written, mapping_lines
 from gitmem.errors import InvalidInput
 
 MAX_YAML_BYTES = 8192
 """UTF-8 bytes of one YAML text, a frontmatter or a whole file."""
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# libyaml is ten times faster, but takes and refuses other hand-written files than the parser in
+# Python does, and is not installed everywhere.
+_LOADER_OF_WRITTEN: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FENCE = re.compile(r"---[ \t]*(?:\n|\Z)")
 _CLOSING_FENCE = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
-# What YAML 1.1 does not print, and what it would take for the end of a line.
-_NOT_IN_YAML = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
-)
-_ESCAPED = re.compile(r'["\\\t\n]|' + _NOT_IN_YAML.pattern)
-_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n"}
-_PLAIN_KEY = re.compile(r"[a-z][a-z_]*")
-_NOT_TEXT_IN_YAML_1_1 = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _QUOTE_IT = 'Text that holds ": ", " #" or a leading sign must stand in double quotes.'
 
 
@@ -107,7 +105,7 @@ def write_frontmatter(fields: Mapping[str, Value], body: str) -> bytes:
     """
     if "\r" in body:
         raise InvalidInput("holds a carriage return; lines end with LF", where="body")
-    block = _encode("".join(f"{line}\n" for line in _mapping_lines(fields, 1)), "frontmatter")
+    block = _encode("".join(f"{line}\n" for line in mapping_lines(fields)), "frontmatter")
     _check_size(block, "frontmatter", MAX_YAML_BYTES, "it")
     return b"---\n" + block + b"---\n\n" + _encode(body, "body") + b"\n"
 
@@ -126,7 +124,7 @@ def write_yaml_mapping(mapping: Mapping[str, Value]) -> bytes:
     """The bytes of a YAML file that :func:`read_yaml_mapping` reads back equal."""
     if not mapping:
         return b"{}\n"
-    data = _encode("".join(f"{line}\n" for line in _mapping_lines(mapping, 1)), "mapping")
+    data = _encode("".join(f"{line}\n" for line in mapping_lines(mapping)), "mapping")
     _check_size(data, "mapping", MAX_YAML_BYTES, "it")
     return data
 
@@ -228,59 +226,6 @@ def _encode(text: str, where: str) -> bytes:
         ) from None
 
 
-def _quoted(text: str) -> str:
-    return f'"{_ESCAPED.sub(_escape, text)}"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    character = match.group()
-    code = ord(character)
-    if 0xD800 <= code <= 0xDFFF:
-        raise InvalidInput(f"holds half of a surrogate pair, U+{code:04X}", where="frontmatter")
-    long_escape = f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
-    return _SHORT_ESCAPES.get(character, long_escape)
-
-
-def _key(key: str) -> str:
-    if not key or len(key) > MAX_KEY or key == "<<":
-        raise InvalidInput(f"{key[: MAX_KEY + 1]!a} cannot be a key", where="frontmatter")
-    plain = _PLAIN_KEY.fullmatch(key) and key not in _NOT_TEXT_IN_YAML_1_1
-    return key if plain else _quoted(key)
-
-
-def _mapping_lines(mapping: Mapping[str, Value], depth: int) -> Iterator[str]:
-    for key, value in mapping.items():
-        if isinstance(value, str) or not value:
-            yield f"{_key(key)}: {_scalar(value)}"
-            continue
-        yield f"{_key(key)}:"
-        # a list's items stand under the first letter of its key, a mapping's keys further in
-        indent = "" if isinstance(value, list) else "  "
-        for line in _nested_lines(value, depth + 1):
-            yield f"{indent}{line}"
-
-
-def _list_lines(items: list[Value], depth: int) -> Iterator[str]:
-    for item in items:
-        if isinstance(item, str) or not item:
-            yield f"- {_scalar(item)}"
-            continue
-        for number, line in enumerate(_nested_lines(item, depth + 1)):
-            yield f"{'  ' if number else '- '}{line}"
-
-
-def _nested_lines(value: list[Value] | dict[str, Value], depth: int) -> Iterator[str]:
-    if depth > MAX_DEPTH:
-        raise InvalidInput(f"nested deeper than {MAX_DEPTH} levels", where="frontmatter")
-    return _list_lines(value, depth) if isinstance(value, list) else _mapping_lines(value, depth)
-
-
-def _scalar(value: Value) -> str:
-    if isinstance(value, str):
-        return _quoted(value)
-    return "[]" if isinstance(value, list) else "{}"
-
-
 class _Parser:
     """Builds one mapping out of YAML events, and stops at the first that it does not take."""
 
@@ -292,7 +237,7 @@ class _Parser:
         self.refuse_comments = False
         self.warnings: list[str] = []
         self.lines: dict[str, int] = {}
-        unprintable = _NOT_IN_YAML.search(text)
+        unprintable = NOT_IN_YAML.search(text)
         if unprintable:
             code = ord(unprintable.group())
             self._refuse(
@@ -300,7 +245,15 @@ class _Parser:
                 f"U+{code:04X} cannot stand in YAML",
                 f'Take it out, or write it as "\\u{code:04x}" in double quotes.',
             )
-        self._events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+        tab = text.find("\t")
+        if tab >= 0:
+            self._refuse(
+                text.count("\n", 0, tab),
+                "a tab stands in YAML, where programs disagree on what it means",
+                'Use spaces, or write it as "\\t" in double quotes.',
+            )
+        loader = _LOADER_OF_WRITTEN if is_written(text) else yaml.SafeLoader
+        self._events: Iterator[Any] = yaml.parse(text, Loader=loader)
 
     def mapping(self) -> dict[str, Value]:
         """The one mapping of the text; an empty text is an empty mapping."""

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import os
+import random
+import re
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 
 from gitmem.domain.record import MAX_BYTES, MAX_LINES, Record, Value, make_record
 from gitmem.domain.text import illegal_characters, is_nfc
+from gitmem.domain.yaml_form import NOT_IN_YAML, is_written
 from gitmem.errors import InvalidInput
 from gitmem.records import (
     MAX_YAML_BYTES,
@@ -438,7 +442,13 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("k" * 81 + ": x", 2, "a key has 81 characters"),
         ("- a\n- b", 2, "expected lines of the form key: value"),
         ("just text", 2, "expected lines of the form key: value"),
-        ("name: t\n\tdescription: d", 3, "YAML: "),
+        ("name: t\n\tdescription: d", 3, "a tab stands in YAML"),
+        ("name: t\ndescription: d\t", 3, "a tab stands in YAML"),
+        ("name: t\ndescription: |\n  d\n \t?", 5, "a tab stands in YAML"),
+        ('name: "a\tb"', 2, "a tab stands in YAML"),
+        ("name: t # a\tb", 2, "a tab stands in YAML"),
+        ("name: >#", 2, "YAML: "),
+        ("name: |+#\n  x", 2, "YAML: "),
         ('a: "\\ud83d"', 2, "YAML: "),
         ('a: "\\UFFFFFFFF"', 2, "YAML: "),
         *((f"name: x\ndescription: {sign}team rule", 3, "YAML: ") for sign in "@`%|>"),
@@ -561,6 +571,121 @@ def test_without_libyaml_the_same_is_read_and_the_same_refused() -> None:
             here.append("refused")
     assert ran.stdout.splitlines() == here
     assert here.count("refused") == 11
+
+
+# --- other parsers
+
+PIECES = [
+    *("a", "b: ", "k", "k: ", ": ", ":", "- ", "-", "? ", "?", "#", " #", "# c", "&", "*", "!"),
+    *("|", "|-\n", "|2\n", "|+", "|#", ">", ">-", ">#", ">+2", "'", "''", '"', '\\"', "\\x41"),
+    *("\\u263a", "\\ud800", "\\\n", "%", "@", "`", "{", "}", "[", "]", ", ", ",", "\n", "\n", "\n"),
+    *(
+        "\n ",
+        " ",
+        "  ",
+        "\n  ",
+        "---",
+        "---\n",
+        "...",
+        "...\n",
+        "--- ",
+        "<<",
+        "=",
+        "~",
+        "0x1",
+        "\t",
+    ),
+    *("\u00a0", "\u3000", "字", "\U0001f600", "\x85", "\u2028", "\ufeff", "!!str ", "%YAML 1.1\n"),
+    *("\n\n", "a: b\n", "c:\n", "  - x\n", "- x\n", "{a: b}", "[a, b]", "'x'", '"x"', "\\", "\\t"),
+    *("\\ ", "/", ".", "\\_", "\\N", "\\L", "\\e", "\r", "\r\n"),
+]
+STRINGS = [
+    *('"', '" ', '"x', "a", " ", "\\", '\\"', "\\\\", "\\t", "\\n", "\\x00", "\\xe9", "\\u2028"),
+    *(
+        "\\ud83d",
+        "\\ude00",
+        "\\u0",
+        "\\x4",
+        "#",
+        " #",
+        ": ",
+        "- ",
+        "字",
+        "\u00a0",
+        "\U0001f600",
+        "'",
+    ),
+    *("---", "...", "[", "{", "%", "~", "\t", "\n", "\ufeff"),
+]
+
+
+def generated(seed: int, pieces: list[str], most: int) -> str:
+    chance = random.Random(seed)
+    return "".join(
+        pieces[int(chance.random() * len(pieces))] for _ in range(1 + int(chance.random() * most))
+    )
+
+
+def of_signs(seed: int) -> str:
+    return ("k: " if seed % 2 else "") + generated(seed, PIECES, 9) + ("\n" if seed % 4 < 2 else "")
+
+
+def in_our_form(seed: int) -> str:
+    """A text of the form that the writer writes, or nearly."""
+    parts = [generated(seed * 7 + number, STRINGS, 5) for number in range(6)]
+    lines = [f'key: "{parts[0]}"', "list:", *(f'- "{part}"' for part in parts[1 : 1 + seed % 4])]
+    lines += ["none: []", "empty: {}"][: seed % 3]
+    return "\n".join([*lines, f'a_key: "{parts[5]}"']) + "\n"
+
+
+def read_by(loader: Any, text: str) -> object:
+    try:
+        return yaml.load(text, Loader=loader) or {}
+    except (yaml.YAMLError, ValueError, TypeError):
+        return None
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was installed without libyaml")
+@pytest.mark.parametrize(
+    ("kind", "count", "least"), [(of_signs, 6000, 500), (in_our_form, 3000, 200)]
+)
+def test_what_the_reader_takes_every_parser_reads_alike(
+    kind: Callable[[int], str], count: int, least: int
+) -> None:
+    taken = 0
+    for seed in range(count):
+        text = kind(seed)
+        try:
+            fields = read_yaml_mapping(text.encode(), where=WHERE)
+        except InvalidInput:
+            continue
+        taken += 1
+        assert (seed, fields) == (seed, read_by(yaml.CBaseLoader, text))
+        assert (seed, fields) == (seed, read_by(yaml.BaseLoader, text))
+    assert taken > least
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was installed without libyaml")
+def test_what_libyaml_is_given_both_parsers_take_and_refuse_alike() -> None:
+    texts = [text for text in map(in_our_form, range(6000)) if is_written(text)]
+    assert len(texts) > 300
+    for text in texts:
+        if "\t" in text or NOT_IN_YAML.search(text):
+            continue  # refused before it is parsed
+        values = read_by(yaml.BaseLoader, text)
+        if not re.search(r"\\ud[89a-f]", text):  # half a pair: refused by us where not by them
+            assert values is not None
+            assert values == read_by(yaml.CBaseLoader, text)
+            assert values == read_yaml_mapping(text.encode(), where=WHERE)
+
+
+def test_records_are_in_the_form_that_libyaml_is_given() -> None:
+    text = write_record(
+        made(supersedes=["old"], extra={"a": [], "b": {}, "c": "字\t"})
+    ).decode()
+    assert is_written(text.split("---\n")[1])
+    for other in ("a: b\n", 'a: "b"', 'a: "b" \n', 'a:\n  - "b"\n', '"a": "b"\n', 'a: "\\e"\n', ""):
+        assert not is_written(other)
 
 
 # --- records
