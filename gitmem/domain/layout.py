@@ -167,16 +167,6 @@ def parse_tombstone_path(path: str) -> str | None:
     return match[1] + match[2] if match else None
 
 
-def view_link(path: str) -> str:
-    """The target of the view's link to the record at ``path`` (InvalidInput if it is none).
-
-    The view lies at the root, and a record's path needs no escapes, so it is the path itself.
-    """
-    if parse_record_path(path) is None:
-        raise InvalidInput(f"{path[:200]!a} is not the path of a record", where="path")
-    return path
-
-
 def _shard(name: str) -> str:
     # Imported here: it loads OpenSSL, and the prompt hook never asks for a path.
     from hashlib import sha256

@@ -71,17 +71,6 @@ def diff_text(repo: Repo, old: str, new: str, paths: Sequence[str] = ()) -> str:
     return _execute(repo, [*args, "--end-of-options", *revs, "--", *paths])
 
 
-def show_text(repo: Repo, rev: str) -> str:
-    """What ``git show`` prints for a commit or a blob.
-
-    Raises:
-        InvalidInput: ``rev`` is neither an id nor a full ref name.
-        GitFailed: git failed, or the text is over :data:`MAX_TEXT`.
-    """
-    options = [f"--format={MEDIUM}", "--no-show-signature", "--no-decorate", "--no-notes"]
-    return _execute(repo, ["show", *_PLAIN, *options, "--end-of-options", _rev(rev), "--"])
-
-
 def _rev(rev: str) -> str:
     if is_oid(rev):
         return rev

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import ZERO, is_oid
 from gitmem.errors import Busy, GitFailed, InvalidInput
 from gitmem.repo.files import fsync_folder
 from gitmem.repo.recovery import clear_ref_locks, ref_locks
 from gitmem.repo.refs import check_ref, read_ref
 from gitmem.repo.runner import Result, Runner, failed
-
-MAIN = "refs/heads/main"
 
 BUSY_WAIT = 15.0
 """Seconds for which a ref's lock held by somebody else is waited for: longer than the age at

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from gitmem.repo.writer import INFLIGHT
+from gitmem.domain.layout import INFLIGHT
 
 LOCK_AGE = 10.0
 """Seconds after which a lock file of git counts as left behind. Living git programs hold one

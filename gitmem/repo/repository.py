@@ -126,11 +126,6 @@ class Repo:
                 return
             yield line
 
-    def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether ``newer`` contains ``older`` (a commit contains itself)."""
-        args = ["merge-base", "--is-ancestor", _oid(older), _oid(newer)]
-        return older == newer or self.runner.run(args, ok=(0, 1)).code == 0
-
     # --- writing ---------------------------------------------------------------------------
 
     def lock(self, timeout: float = DEFAULT_WAIT) -> AbstractContextManager[None]:

@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
 from gitmem.errors import Busy, GitmemError
 from gitmem.repo.checkout import WorkTree, advance, unfinished
 from gitmem.repo.discovery import linked_git_dir, read_pointer
 from gitmem.repo.files import fsync_folder, write_file
 from gitmem.repo.lock import make_private
-from gitmem.repo.publish import MAIN
 from gitmem.repo.refs import symbolic_target
 
 if TYPE_CHECKING:

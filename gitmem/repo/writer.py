@@ -11,11 +11,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gitmem.domain.layout import INFLIGHT
 from gitmem.domain.objects import Identity, format_signature, is_oid
 from gitmem.errors import GitFailed, InvalidInput
 from gitmem.repo.runner import Runner
-
-INFLIGHT = "refs/gitmem/inflight/"
 
 # --done: an input that is cut off is an error, not an import of what came so far.
 _OPTIONS = ("--done", "--quiet", "--date-format=raw")

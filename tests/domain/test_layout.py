@@ -88,7 +88,6 @@ def test_paths_are_those_of_the_format() -> None:
     assert layout.evidence_folder("tabs") == f"evidence/{shard}/tabs"
     assert layout.evidence_path("tabs", OID) == f"evidence/{shard}/tabs/{OID}.md"
     assert layout.tombstone_path(OID) == f"tombstones/3f/{OID[2:]}.json"
-    assert layout.view_link("records/user/tabs.md") == "records/user/tabs.md"
 
 
 def test_a_record_may_lie_at_eight_paths_in_the_order_of_types() -> None:
@@ -141,8 +140,6 @@ def test_two_names_never_share_a_file_even_where_case_does_not_count(one: str, t
 )
 def test_a_path_spelled_otherwise_is_no_record(path: str) -> None:
     assert layout.parse_record_path(path) is None
-    with pytest.raises(InvalidInput):
-        layout.view_link(path)
 
 
 @pytest.mark.parametrize(

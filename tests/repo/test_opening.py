@@ -15,7 +15,7 @@ from gitmem.errors import GitFailed, GitmemError, InvalidInput, NotFound, Refuse
 from gitmem.repo import NewCommit, RefUpdate, Repo
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.environment import git_executable, local_environment, parse_version
-from gitmem.repo.history import diff_text, log_text, show_text
+from gitmem.repo.history import diff_text, log_text
 from gitmem.repo.runner import Runner, shown
 
 Commit = Callable[..., str]
@@ -356,7 +356,6 @@ def test_nothing_that_a_store_names_is_run(repo: Repo, tmp_path: Path, git: Git)
         opened.maybe_repack(every=1)
         assert "+2" in diff_text(opened, first, second)
         assert "commit " in log_text(opened, MAIN, patch=True)
-        assert "Ada" in show_text(opened, second)
         assert opened.root and (opened.root / "a").read_bytes() == b"2"
     assert not canary.exists(), canary.read_text()
     with pytest.raises(GitFailed):
@@ -420,9 +419,8 @@ def test_history_is_shown_in_plain_text(repo: Repo) -> None:
     assert diff_text(repo, first, second, ["other"]) == ""
     assert log_text(repo, MAIN, limit=1).startswith(f"commit {second}")
     assert log_text(repo, second, layout="%H", paths=["a"]) == f"{second}\n{first}\n"
-    assert show_text(repo, repo.reader.resolve(f"{first}:a") or "") == "旧\n"
     for rev in ("--output=/tmp/x", "main", "HEAD --all", ""):
         with pytest.raises(InvalidInput):
             log_text(repo, rev)
     with pytest.raises(GitFailed):
-        show_text(repo, "1" * 40)
+        log_text(repo, "1" * 40)

@@ -222,8 +222,3 @@ def test_first_parents_go_to_the_root_or_to_the_stop(repo: Repo, commit: Commit)
     assert list(repo.first_parents(chain[0])) == chain
     assert list(repo.first_parents(chain[0], stop=chain[3])) == chain[:3]
     assert list(repo.first_parents(chain[0], stop=chain[-2])) == chain[:-2]
-    assert repo.is_ancestor(chain[9], chain[0])
-    assert not repo.is_ancestor(chain[0], chain[9])
-    assert repo.is_ancestor(chain[0], chain[0])
-    with pytest.raises(InvalidInput):
-        repo.is_ancestor("--all", chain[0])
