@@ -15,7 +15,7 @@ from typing import Annotated, Literal, TypeAlias, Union
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 from gitmem.domain.layout import RECORD_TYPES, check_name
-from gitmem.domain.text import illegal_characters, is_nfc, one_line
+from gitmem.domain.text import fold_whitespace, illegal_characters, is_nfc, one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput
 
@@ -67,7 +67,7 @@ def check_text(text: str, field: str, *, allow_newlines: bool) -> None:
 
 def _description(text: str) -> str:
     check_text(text, "description", allow_newlines=False)
-    if not text.strip():
+    if not fold_whitespace(text):
         raise InvalidInput(
             "is empty", where="description", hint="Say the fact in one line; lists show it."
         )
@@ -82,7 +82,7 @@ def _description(text: str) -> str:
 
 def _body(text: str) -> str:
     check_text(text, "body", allow_newlines=True)
-    if not text.strip():
+    if not fold_whitespace(text):
         raise InvalidInput(
             "is empty", where="body", hint="Say what is remembered, why, and how to apply it."
         )

@@ -1,12 +1,13 @@
-"""Rules about text: which characters may be kept, how long a quote is, how to show it.
+r"""Rules about text: which characters may be kept, how long a quote is, how to show it.
 
 What a person approves and what a model reads must be the same text, so characters that hide,
 reorder or forge text are refused where text comes in, and escaped where text is shown.
 
-The tables are written out rather than asked of :mod:`unicodedata`: a record that is legal on one
-machine must be legal on every other, whatever Unicode version its Python knows. For the same
-reason code points that are unassigned today are legal (an emoji of next year), while private-use
-ones are not: what they show depends on the fonts of whoever looks.
+A record that is legal on one machine must be legal on every other, and every machine computes the
+same ids. So nothing here asks the interpreter what a character is, not by a ``\w`` either: sets of
+characters are written out below, and :mod:`gitmem.domain.unicode14` knows the rest, whatever
+Unicode version Python has. Code points that are unassigned there are legal (an emoji of a later
+year), while private-use ones are not: what they show depends on the fonts of whoever looks.
 
 Standard library only: the prompt hook imports this module.
 """
@@ -14,9 +15,31 @@ Standard library only: the prompt hook imports this module.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cache
+
+from gitmem.domain.unicode14 import (
+    fold,
+    is_letter_or_number,
+    is_mark,
+    is_nfc,
+    is_separator,
+    is_virama,
+    to_nfc,
+)
+
+__all__ = [
+    "IllegalCharacter",
+    "escape_markdown",
+    "escape_terminal",
+    "fold_whitespace",
+    "illegal_characters",
+    "is_nfc",
+    "normalise_statement",
+    "one_line",
+    "quote_length",
+    "to_nfc",
+]
 
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 _LINE_CONTROLS = "\t\n"
@@ -83,7 +106,8 @@ _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 _LAST_HAN_SELECTOR = "\U000e011f"
 _MONGOLIAN = "\u1820-\u18aa"
 _ARABIC_OR_SYRIAC = "\u0600-\u074f\u0750-\u077f\u0860-\u08ff"
-_VIRAMA = 9  # the canonical combining class of viramas
+# The separators that str.isspace() knew in Unicode 14: White_Space and four controls.
+_WHITESPACE = "\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 _WIDE = (
     "\u1100-\u11ff\u2e80-\u303f\u3041-\u33ff\ua960-\ua97f\uac00-\ud7ff\ufe30-\ufe4f"
@@ -95,18 +119,18 @@ _MARKDOWN = (
     r"[\\`*~\[\]<|$@]"  # code, emphasis, links, HTML and autolinks, tables, mathematics, mentions
     r"|&(?=#?[0-9A-Za-z]+;)"  # character references
     r"|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])"  # inside an ASCII word it is no emphasis
-    r"|(?<=:)/(?=/)|(?<=\bwww)\."  # addresses that many renderers turn into links
+    r"|(?<=:)/(?=/)|(?<=(?<![0-9A-Za-z])www)\."  # addresses that many renderers turn into links
 )
 _MARKDOWN_BLOCK = r"[#>+=:-]|[0-9]+(?=[.)])"
 
 
 @cache
-def _any_of(characters: str) -> re.Pattern[str]:
+def _any_of(characters: str, times: str = "") -> re.Pattern[str]:
     """A pattern for one of ``characters``, compiled when it is first needed.
 
     Compiling them all takes longer than starting Python, and the prompt hook needs none.
     """
-    return re.compile(f"[{characters}]")
+    return re.compile(f"[{characters}]{times}")
 
 
 class IllegalCharacter:
@@ -192,10 +216,8 @@ def _joins_emoji(text: str, position: int) -> bool:
 
 
 def _by_virama(before: str, after: str) -> bool:
-    """After a virama (half forms), or between a letter and one (Bengali ya-phalaa)."""
-    if before and unicodedata.combining(before) == _VIRAMA:
-        return True
-    return before.isalpha() and after != "" and unicodedata.combining(after) == _VIRAMA
+    """After a virama (half forms), or between a letter or number and one (Bengali)."""
+    return is_virama(before) or (is_letter_or_number(before) and is_virama(after))
 
 
 def _parts_arabic_word(text: str, position: int) -> bool:
@@ -205,17 +227,19 @@ def _parts_arabic_word(text: str, position: int) -> bool:
     abbreviation and its ending, so joining types are not asked for.
     """
     left = position - 1
-    while left >= 0 and unicodedata.combining(text[left]):
+    while left >= 0 and is_mark(text[left]):
         left -= 1
     before, after = text[left : left + 1] if left >= 0 else "", text[position + 1 : position + 2]
-    if not (before.isalnum() and after.isalnum()):
+    if not (is_letter_or_number(before) and is_letter_or_number(after)):
         return False
     return bool(_any_of(_ARABIC_OR_SYRIAC).match(before) or _any_of(_ARABIC_OR_SYRIAC).match(after))
 
 
 def fold_whitespace(text: str) -> str:
-    """``text`` with every run of Unicode white space as one space, and none at its ends."""
-    return " ".join(text.split())
+    """``text`` with every run of white space as one space, and none at its ends."""
+    if text.isascii():
+        return " ".join(text.split())
+    return " ".join(_any_of(f"^{_WHITESPACE}", "+").findall(text))
 
 
 def quote_length(text: str) -> int:
@@ -229,23 +253,22 @@ def quote_length(text: str) -> int:
 def normalise_statement(text: str) -> str:
     """What two statements of the same fact have in common; tombstones are named by its hash.
 
-    NFKC, case folded, NFKC again; joiners, variation selectors and other invisible characters
-    dropped; every run of other characters is one space, and none is left at the ends. Kept are
-    letters, numbers, combining marks, mathematical symbols (``x < 5`` is not ``x > 5``), and
-    ``#`` and ``%`` right after a letter or number (C# is not C). The store format freezes this
-    function.
+    Joiners, variation selectors and other invisible characters are dropped; then NFKC, case
+    folding, NFKC; every run of other characters is one space, and none is left at the ends. Kept
+    are letters, numbers, combining marks, mathematical symbols (``x < 5`` is not ``x > 5``), what
+    Unicode 14 did not know, and ``#`` and ``%`` right after a letter or number (C# is not C). The
+    store format freezes this function.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kept: list[str] = []
-    for character in _any_of(_IGNORED_IN_STATEMENTS).sub("", folded):
-        attached = character in "#%" and bool(kept) and kept[-1].isalnum()
-        kept.append(character if attached or _tells_apart(character) else " ")
-    return " ".join("".join(kept).split())
+    folded = fold(_any_of(_IGNORED_IN_STATEMENTS).sub("", text))
+    kept = _any_of("#%").sub(_attached, folded)
+    spaces = {ord(c): " " for c in set(kept) if c not in "#%" and is_separator(c)}
+    return fold_whitespace(kept.translate(spaces))
 
 
-def _tells_apart(character: str) -> bool:
-    # What is unassigned here may be a letter to a newer Python: it counts as one in both.
-    return character.isalnum() or unicodedata.category(character) in ("Mn", "Mc", "Me", "Sm", "Cn")
+def _attached(match: re.Match[str]) -> str:
+    start = match.start()
+    before = match.string[start - 1 : start] if start else ""
+    return match.group() if is_letter_or_number(before) else " "
 
 
 def escape_terminal(text: str, *, multiline: bool = False) -> str:
@@ -288,13 +311,3 @@ def escape_markdown(text: str) -> str:
 def one_line(text: str) -> str:
     """``text`` for one line of a message or a list: white space folded, the rest escaped."""
     return escape_terminal(fold_whitespace(text))
-
-
-def is_nfc(text: str) -> bool:
-    """Whether ``text`` is in Unicode's composed normal form."""
-    return unicodedata.is_normalized("NFC", text)
-
-
-def to_nfc(text: str) -> str:
-    """``text`` in Unicode's composed normal form, which records are kept in."""
-    return unicodedata.normalize("NFC", text)

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from gitmem.domain import unicode_tables
 from gitmem.domain.text import (
     escape_markdown,
     escape_terminal,
@@ -18,6 +24,10 @@ from gitmem.domain.text import (
     quote_length,
     to_nfc,
 )
+
+#: Of the tables, and of the answers below: whatever changes them changes ids of accepted commits.
+TABLES_DIGEST = "1b6a4218242adeb7fe97aa37f840a96ca7d535d2e1f2e248abef529d7e0d8d46"
+ANSWERS_DIGEST = "9a3fb939bb00989a7860669ad6aceac3e98d8728a05e3a5ada5a5033b0902b3a"
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 SCOTLAND = "\U0001f3f4" + "".join(chr(0xE0000 + ord(c)) for c in "gbsct") + "\U000e007f"
@@ -309,3 +319,77 @@ def test_normal_form_is_told_and_made() -> None:
     assert is_nfc("caf\u00e9") and not is_nfc("cafe\u0301")
     assert to_nfc("cafe\u0301") == "caf\u00e9"
     assert to_nfc("か\u3099") == "が"
+
+
+# --- the same answers under every Python
+
+
+def test_the_tables_of_unicode_14_are_those_that_the_format_froze() -> None:
+    tables = {name: value for name, value in vars(unicode_tables).items() if name.isupper()}
+    text = "\n".join(f"{name} {' '.join(tables[name].split())}" for name in sorted(tables))
+    assert sha256(text.encode()).hexdigest() == TABLES_DIGEST
+
+
+@pytest.mark.skipif(
+    unicodedata.unidata_version != "14.0.0", reason="this Python knows another Unicode"
+)
+def test_the_tables_are_what_the_first_supported_python_says() -> None:
+    path = Path(__file__).parents[2] / "docs" / "generate_unicode_tables.py"
+    spec = spec_from_file_location("generate_unicode_tables", path)
+    assert spec is not None and spec.loader is not None
+    script = module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.module() == script.TARGET.read_text(encoding="utf-8")
+
+
+def sampled() -> Iterator[str]:
+    """Every nineteenth character, and those at the ends of what was not assigned, among others."""
+    edges = {int(code, 16) for code in re.findall("[0-9a-f]+", unicode_tables.UNASSIGNED)}
+    for code in sorted({*range(0, 0x1FFFF, 19), *range(0x1FA00, 0x1FB00), *edges}):
+        if 0xD800 <= code <= 0xDFFF:
+            continue
+        character = chr(code)
+        yield f"A{character}\u0301#{character}"
+        yield f"{character}\u200c\u0627 \u0928\u200d{character}\u200d\u094d"
+        yield f"{character}www.x_{character}"
+
+
+def test_every_python_gives_the_same_answers_whatever_unicode_it_knows() -> None:
+    digest = sha256()
+    for text in sampled():
+        answers = (
+            str(illegal_characters(text, allow_newlines=True)),
+            str(is_nfc(text)),
+            to_nfc(text),
+            normalise_statement(text),
+            escape_markdown(text),
+            fold_whitespace(text),
+            str(quote_length(text)),
+        )
+        digest.update("\0".join(answers).encode())
+    assert digest.hexdigest() == ANSWERS_DIGEST
+
+
+@pytest.mark.parametrize(
+    ("text", "normalised"),
+    [
+        ("I like \U0001fae8 faces", "i like \U0001fae8 faces"),  # a symbol of Unicode 15
+        ("\u1c89\U00010d50", "\u1c89\U00010d50"),  # capital letters of Unicode 16
+        ("a\U00010d69\u0301", "a\U00010d69\u0301"),  # a mark of Unicode 16 stays where it stands
+        ("cafe\u200d\u0301", "caf\u00e9"),
+        ("C# c#, 100% #a ##", "c# c# 100% a"),
+    ],
+)
+def test_what_unicode_14_did_not_know_is_kept_as_it_is(text: str, normalised: str) -> None:
+    assert normalise_statement(text) == normalised
+
+
+def test_a_later_character_takes_no_part_in_the_normal_form() -> None:
+    later = "\U000105d2\u0307"  # composes to U+105C9 since Unicode 16
+    assert is_nfc(later) and to_nfc(later) == later
+    assert not is_nfc(f"{later}e\u0301") and to_nfc(f"{later}e\u0301") == f"{later}\u00e9"
+
+
+def test_an_address_is_disarmed_after_any_letter_but_those_of_ascii() -> None:
+    assert escape_markdown("见www.a.b") == "见www\\.a.b"
+    assert escape_markdown("_www.a.b awww.c") == "\\_www\\.a.b awww.c"
