@@ -166,7 +166,7 @@ class MemoryStore(OpenMemory):
                 self._person(person, confirm),
                 text,
                 name=name,
-                record_type=type or type_of(text),
+                record_type=type_of(text) if type is None else type,
                 description=description,
             )
         )
@@ -253,15 +253,16 @@ class MemoryStore(OpenMemory):
                 if sessions.consumed(session.id) != captured.new_from:
                     continue  # another process was faster with the same conversation
                 result = propose(store, session, batch, origin)
-                upto = len(session.messages)
-                sessions.mark_consumed(session.id, upto, result.proposal, _instant(now))
+                sessions.mark_consumed(session.id, found.upto, result.proposal, _instant(now))
             break
+        left = len(session.messages) - found.upto
+        more = (f"{left} messages are left for another run of the same command",) if left else ()
         return self._noted(
             replace(
                 result,
                 dropped=(*result.dropped, *found.passed_over),
                 counts=dict(captured.counts),
-                notes=captured.notes,
+                notes=(*captured.notes, *more),
             )
         )
 
@@ -361,10 +362,10 @@ class MemoryStore(OpenMemory):
             )
         if not yes and not terminal:
             raise Usage("nobody can be asked here", hint="Confirm with --yes.")
-        if yes and not terminal and not policy.allow_yes:
+        if yes and not policy.allow_yes:
             raise Refused(
-                "the policy of this store does not allow --yes without a terminal",
-                hint="Run it on a terminal and answer there.",
+                "the policy of this store does not allow --yes",
+                hint="Run it on a terminal, without --yes, and answer there.",
             )
 
 

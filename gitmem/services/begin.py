@@ -56,7 +56,7 @@ def begin(path: Path, store_id: str, now: int) -> Store:
         raise Refused(f"{path} is a link to nowhere", hint="Remove it, or name another folder.")
     if path.exists() and not path.is_dir():
         raise Refused(f"{path} is a file", hint="Name a folder that is empty or not there yet.")
-    if path.is_dir() and any(path.iterdir()):
+    if path.is_dir() and any(path.iterdir()) and not _is_unborn(path):
         raise Refused(
             f"{path} is not empty",
             hint="Name a folder that is empty or not there yet, for example `.memory`.",
@@ -68,3 +68,12 @@ def begin(path: Path, store_id: str, now: int) -> Store:
     if hidden is not None:
         store.notes.append(f"{path} is hidden from the repository around it, in {hidden}")
     return store
+
+
+def _is_unborn(path: Path) -> bool:
+    """Whether only an empty repository lies there: an init that was cut off, for example."""
+    if [entry.name for entry in path.iterdir()] != [".git"]:
+        return False
+    git = path / ".git"
+    branches = git / "refs" / "heads"
+    return not (git / "packed-refs").exists() and not any(branches.glob("**/*"))

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, StrictStr, ValidationError
 from gitmem.cache.index import ProjectionIndex
 from gitmem.domain.instants import format_instant
 from gitmem.domain.proposal_item import Item, Retirement
-from gitmem.domain.session import Attested, Session
+from gitmem.domain.session import Attested, Message, Session
 from gitmem.domain.text import one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput, NotFound
@@ -28,6 +28,10 @@ Progress = Callable[[str, int, "int | None"], None]
 MAX_SHOWN = 300
 #: Records that the rules see beside each new message: the best matches of a search for it.
 RELATED = 10
+#: Messages before the new ones that the rules see, for corrections of what was just said.
+CONTEXT = 100
+#: Records in one proposal out of a conversation: what a person reads in one sitting.
+MAX_ITEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,14 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the rules make of a session: items, and what they passed over and why."""
+    """What the rules make of a session: items, and what they passed over and why.
+
+    Messages below index ``upto`` are done with; what follows is for the next time.
+    """
 
     items: tuple[Item, ...]
     passed_over: tuple[Dropped, ...]
+    upto: int
 
 
 class ChangeSet(BaseModel):
@@ -105,7 +113,8 @@ def _captured(
     masked = sum(kept.redactions.values())
     if masked:
         kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(kept.redactions.items()))
-        notes.append(f"{masked} secrets were masked before anything was stored: {kinds}")
+        what = "1 secret was" if masked == 1 else f"{masked} secrets were"
+        notes.append(f"{what} masked before anything was stored: {kinds}")
     if start and start == len(kept.session.messages):
         notes.append(f"nothing is new: {start} messages of {kept.session.id} were read before")
     elif start:
@@ -115,29 +124,58 @@ def _captured(
 
 
 def find_items(store: Store, captured: Captured, progress: Progress | None = None) -> Found:
-    """Run the rules over the new messages of a session."""
+    """Run the rules over the new messages of a session, and some of those before."""
     messages = captured.session.messages
-    related: dict[str, KnownRecord] = {}
-    index = ProjectionIndex(store.projection)
     new = messages[captured.new_from :]
-    for done, message in enumerate(new, start=1):
+    if not new:
+        return Found((), (), len(messages))
+    related = _related(store, new, progress)
+    context = messages[max(0, captured.new_from - CONTEXT) :]
+    result = propose(context, related, captured.new_from)
+    items, upto = _first_items(result.items, len(messages))
+    passed = [
+        Dropped(f"message {over.message}", f"{over.reason}: {over.quote}")
+        for over in result.passed_over
+        if over.message < upto
+    ]
+    left = [item for item in result.items if item not in items and _last_message(item) < upto]
+    passed += [Dropped(item.name, "more than a person can read at once") for item in left]
+    return Found(items, tuple(passed), upto)
+
+
+def _related(
+    store: Store, messages: Sequence[Message], progress: Progress | None
+) -> list[KnownRecord]:
+    related: dict[str, KnownRecord | None] = {}
+    index = ProjectionIndex(store.projection)
+    for done, message in enumerate(messages, start=1):
         texts = [part.text for part in message.parts if part.cls == "human" and part.text]
         for name, _ in search("\n".join(texts), index, RELATED):
             if name not in related:
                 related[name] = _known(store, name)
         if progress:
-            progress("reading", done, len(new))
-    result = propose(messages, list(related.values()), captured.new_from)
-    passed = tuple(
-        Dropped(f"message {over.message}", f"{over.reason}: {over.quote}")
-        for over in result.passed_over
-    )
-    return Found(result.items, passed)
+            progress("reading", done, len(messages))
+    return [record for record in related.values() if record is not None]
 
 
-def _known(store: Store, name: str) -> KnownRecord:
+def _first_items(items: tuple[Item, ...], end: int) -> tuple[tuple[Item, ...], int]:
+    """Cut after as many items as a person can read, between two messages where possible."""
+    if len(items) <= MAX_ITEMS:
+        return items, end
+    ordered = sorted(items, key=_last_message)
+    upto = _last_message(ordered[MAX_ITEMS])
+    first = tuple(item for item in ordered if _last_message(item) < upto)
+    return (first, upto) if first else (tuple(ordered[:MAX_ITEMS]), upto + 1)
+
+
+def _last_message(item: Item) -> int:
+    return max(citation.message for citation in item.evidence)
+
+
+def _known(store: Store, name: str) -> KnownRecord | None:
     row = store.projection.record(name)
-    assert row is not None  # the postings and the records change in one transaction
+    if row is None:  # another process retired it since the search
+        return None
     record = store.facts.record(row.blob, row.path)
     return KnownRecord(name, record.type, record.description, record.body)
 
@@ -167,6 +205,7 @@ def read_change_set(raw: Mapping[str, Any]) -> ChangeSet:
         raise InvalidInput(
             "gives either `messages`, or the id of a `session` that is on this machine",
             where="change set",
+            hint="Give one of the two: the conversation itself, or where it was captured.",
         )
     if change_set.messages == ():
         raise InvalidInput("holds no message", where="messages", hint="Give the conversation.")

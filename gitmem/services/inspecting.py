@@ -24,7 +24,7 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
     assert entry is not None  # an accepted commit has one
     manifest = parse_manifest(store.repo.reader.blob(entry.oid))
     unreadable = [p for p in queue if any(f.code == "unreadable" for f in p.findings)]
-    waiting = [p for p in queue if p.state == "waiting"]
+    waiting = [p for p in queue if p.state in ("open", "waiting")]
     by_type = {name: getattr(manifest.records.by_type, name) for name in RECORD_TYPES}
     return Status(
         store=_root(store),

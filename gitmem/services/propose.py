@@ -34,6 +34,7 @@ from gitmem.store import (
     finding_views,
     make_draft,
     neighbours,
+    shown_state,
     tombstones,
 )
 from gitmem.store.fresh_id import with_fresh_id
@@ -101,7 +102,7 @@ def propose(store: Store, session: Session, batch: Batch, origin: Origin) -> Pro
         judged = store.judged(tip)
     return ProposalResult(
         proposal=draft.proposal.id,
-        state=judged.decision.state,
+        state=shown_state(judged.decision),
         records=effects(draft.proposal, draft.records),
         findings=finding_views(findings),
         dropped=tuple(dropped),

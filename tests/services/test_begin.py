@@ -1,0 +1,55 @@
+"""Making a memory, also where an earlier attempt was cut off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import gitmem
+from gitmem import MemoryStore, Refused
+
+if TYPE_CHECKING:
+    from tests.conftest import RunGit
+
+SHIM = """#!/bin/sh
+case "$*" in *fast-import*) kill -9 $PPID; exit 1;; esac
+exec {git} "$@"
+"""
+INIT = "from gitmem import MemoryStore; MemoryStore.init('m')"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell script in place of git")
+def test_an_init_that_was_killed_can_be_run_again(tmp_path: Path) -> None:
+    shim = tmp_path / "bin" / "git"
+    shim.parent.mkdir()
+    shim.write_text(SHIM.format(git=shutil.which("git")))
+    shim.chmod(0o755)
+    env = {
+        **os.environ,
+        "PATH": f"{shim.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(gitmem.__file__).parents[1]),
+    }
+    done = subprocess.run([sys.executable, "-c", INIT], cwd=tmp_path, env=env, check=False)
+    assert done.returncode == -signal.SIGKILL
+    with MemoryStore.init(tmp_path / "m") as memory:
+        assert memory.list() == []
+        assert memory.fsck().ok
+
+
+def test_a_repository_with_a_branch_is_not_taken_for_an_unfinished_one(
+    tmp_path: Path, git: RunGit
+) -> None:
+    root = tmp_path / "m"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "trunk")
+    git(root, "commit", "-q", "--allow-empty", "-m", "somebody's")
+    with pytest.raises(Refused, match="not empty"):
+        MemoryStore.init(root)
+    assert git(root, "rev-parse", "--abbrev-ref", "HEAD").strip() == "trunk"
