@@ -122,13 +122,19 @@ def edit(
     _check_size(new_description + new_body)
     said = [new_body] if new_body != old.body else []
     said = [new_description, *said] if new_description != old.description else said
-    session = _statement(sessions, person, "\n\n".join(said) or f"{name} is {new_type}.")
-    quotes = _quotes(session, new_type, name)
+    action = f"Change the type of {name} to {new_type}."
+    session = _statement(sessions, person, "\n\n".join(said) or action)
+    quotes = _quotes(session, new_type, name) if said else ()
     kept = [
         quote
         for oid in old.evidence
         if supports((quote := store.facts.evidence(oid, name)).cls, new_type)
     ]
+    if not kept and not quotes:
+        raise Refused(
+            f"nothing that a person said is quoted by {name}, which a {new_type} record needs",
+            hint="Say it in your own words too: give the body or the description anew.",
+        )
     entry = Entry(
         name=name,
         type=new_type,

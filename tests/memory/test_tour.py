@@ -283,10 +283,20 @@ def test_a_new_type_drops_the_quotes_that_cannot_support_it(memory: MemoryStore)
     assert proposed.proposal
     memory.approve(proposed.proposal, person=ADA)
     assert [quote.cls for quote in memory.show("indent-style").evidence] == ["tool"]
-    memory.edit("indent-style", type="user", person=ADA)
+    with pytest.raises(Refused, match="a person said"):
+        memory.edit("indent-style", type="user", person=ADA)
+    memory.edit("indent-style", type="user", body="I want tabs everywhere.", person=ADA)
     shown = memory.show("indent-style")
     assert shown.summary.type == "user"
-    assert [quote.cls for quote in shown.evidence] == ["human"]
+    assert [(q.cls, q.quote) for q in shown.evidence] == [("human", "I want tabs everywhere.")]
+
+
+def test_a_new_type_alone_puts_no_words_into_the_persons_mouth(filled: MemoryStore) -> None:
+    before = filled.show("use-tabs").evidence
+    filled.edit("use-tabs", type="user", person=BEN)
+    shown = filled.show("use-tabs")
+    assert shown.summary.type == "user"
+    assert shown.evidence == before
 
 
 # --- forget ----------------------------------------------------------------------------------
