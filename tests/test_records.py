@@ -680,9 +680,7 @@ def test_what_libyaml_is_given_both_parsers_take_and_refuse_alike() -> None:
 
 
 def test_records_are_in_the_form_that_libyaml_is_given() -> None:
-    text = write_record(
-        made(supersedes=["old"], extra={"a": [], "b": {}, "c": "字\t"})
-    ).decode()
+    text = write_record(made(supersedes=["old"], extra={"a": [], "b": {}, "c": "字\t"})).decode()
     assert is_written(text.split("---\n")[1])
     for other in ("a: b\n", 'a: "b"', 'a: "b" \n', 'a:\n  - "b"\n', '"a": "b"\n', 'a: "\\e"\n', ""):
         assert not is_written(other)
