@@ -39,12 +39,25 @@ def timed(action: Callable[[], object]) -> float:
 
 
 class Merges:
-    """Merges of one record each in a store of some size, and the same objects by hand."""
+    """Merges of one record each in a store of some size, and the same objects by hand.
 
-    def __init__(self, folder: Path, records: int) -> None:
-        self.records = records
-        self.store = build(folder / f"store-{records}", records)
+    Without ``checked_out`` the store has no work tree to bring along, as a bare one.
+    """
+
+    def __init__(self, folder: Path, records: int, *, checked_out: bool = True) -> None:
+        name = f"{records}-{'files' if checked_out else 'bare'}"
+        self.store = build(folder / f"store-{name}", records)
         self.next = records
+        self.hand = folder / f"hand-{name}" if checked_out else None
+        if self.hand is None:
+            (self.store.repo.git_dir / "index").unlink()
+        else:
+            self.git("worktree", "add", "-q", "--detach", str(self.hand), MAIN)
+
+    def git(self, *args: str, folder: Path | None = None) -> None:
+        """Run plain git in the store, or in ``folder``."""
+        root = folder or self.store.repo.root
+        subprocess.run(["git", "-C", str(root), *args], check=True, capture_output=True)
 
     def propose(self) -> str:
         """Put one approved proposal and return its id."""
@@ -57,7 +70,7 @@ class Merges:
         return timed(lambda: self.store.merge(proposal))
 
     def by_hand(self) -> float:
-        """Time one fast-import and one update-ref of the objects that the last merge wrote."""
+        """Time the objects of the last merge written by hand, and a checkout that follows."""
         repo = self.store.repo
         tip = repo.read_ref(MAIN) or ""
         commit = repo.reader.commit(tip)
@@ -73,12 +86,21 @@ class Merges:
         again = NewCommit(commit.parents, commit.message, who, who, changes, first)
         ref = "refs/heads/by-hand"
         old = repo.read_ref(ref)
+        before = repo.read_ref("refs/heads/hand-at") or ""
+        if self.hand and not before:
+            self.git("update-ref", "refs/heads/hand-at", "HEAD", folder=self.hand)
+            before = repo.read_ref("refs/heads/hand-at") or ""
 
         def write() -> None:
             oids, refs = write_commits(repo.runner, [again])
             move_refs(repo.runner, [RefUpdate(ref, oids[-1], old)], refs)
+            if self.hand:
+                self.git("read-tree", "-m", "-u", before, oids[-1], folder=self.hand)
 
-        return timed(write)
+        spent = timed(write)
+        if self.hand:
+            self.git("update-ref", "refs/heads/hand-at", ref)
+        return spent
 
 
 def commit_identity() -> tuple[Identity, int]:
@@ -110,17 +132,23 @@ def reading(folder: Path, store: Store) -> dict[str, float]:
 def measure(folder: Path) -> dict[str, object]:
     """Run everything and return the figures."""
     merges = {size: Merges(folder, size) for size in SIZES}
+    bare = Merges(folder, 1_000, checked_out=False)
     spent: dict[int, list[float]] = {size: [] for size in SIZES}
+    alone: list[float] = []
     hand: list[float] = []
+    hand_alone: list[float] = []
     for _ in range(ROUNDS):
         for size in SIZES:
             spent[size].append(merges[size].merge())
         hand.append(merges[1_000].by_hand())
+        alone.append(bare.merge())
+        hand_alone.append(bare.by_hand())
     medians = {size: statistics.median(found) for size, found in spent.items()}
     reads = reading(folder, merges[1_000].store)
     floor = reads["python"] + reads["git"]
-    by_hand = statistics.median(hand)
+    by_hand, by_hand_alone = statistics.median(hand), statistics.median(hand_alone)
     ratios = {
+        "merge at 1,000 records, bare / by hand": (statistics.median(alone) / by_hand_alone, 2.5),
         "merge at 1,000 records / by hand": (medians[1_000] / by_hand, 2.5),
         "merge at 10,000 records / at 100": (medians[10_000] / medians[100], 2.0),
         "merge at 1,000 records / at 100": (medians[1_000] / medians[100], 2.0),
@@ -132,7 +160,9 @@ def measure(folder: Path) -> dict[str, object]:
         "git": subprocess.run(["git", "version"], capture_output=True, text=True).stdout.strip(),
         "milliseconds": {
             **{f"merge at {size:,} records": round(ms, 2) for size, ms in medians.items()},
+            "merge at 1,000 records, bare": round(statistics.median(alone), 2),
             "by hand at 1,000 records": round(by_hand, 2),
+            "by hand at 1,000 records, bare": round(by_hand_alone, 2),
             **{name: round(ms, 2) for name, ms in reads.items()},
         },
         "ratios": {name: {"is": round(r, 2), "limit": m} for name, (r, m) in ratios.items()},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from gitmem.domain.unicode14 import fold
 from gitmem.errors import InvalidInput
 
 RULES = "rules"
@@ -27,7 +28,7 @@ def same_person(one: str, other: str) -> bool:
     first, second = _HUMAN.match(one), _HUMAN.match(other)
     if first is None or second is None:
         return False
-    return first["address"].lower() == second["address"].lower()
+    return fold(first["address"]) == fold(second["address"])
 
 
 def model_key(who: str) -> str | None:
@@ -38,7 +39,7 @@ def model_key(who: str) -> str | None:
     match = _MODEL.match(who)
     if match is None:
         return None
-    return _SUFFIX.sub("", match["id"].rsplit("/", 1)[-1].lower()) or None
+    return _SUFFIX.sub("", fold(match["id"].rsplit("/", 1)[-1])) or None
 
 
 def check_proposer(who: str) -> str:

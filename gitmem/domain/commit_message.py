@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from gitmem.domain.text import fold_whitespace
 from gitmem.errors import InvalidInput
 
 INDENT = "  "
@@ -91,7 +92,7 @@ def write_message(message: CommitMessage) -> str:
     Raises:
         InvalidInput: the subject is empty or a trailer key is not of the form ``Two-Words``.
     """
-    if not message.subject.strip():
+    if not fold_whitespace(message.subject):
         raise InvalidInput("a commit message needs a subject")
     for key, _ in message.trailers:
         if not _KEY.match(key):
@@ -111,7 +112,7 @@ def parse_message(text: str) -> CommitMessage:
         InvalidInput: the message has another form, so gitmem did not write it.
     """
     lines = text.split("\n")
-    if len(lines) < 2 or lines[-1] != "" or not lines[0].strip():
+    if len(lines) < 2 or lines[-1] != "" or not fold_whitespace(lines[0]):
         raise InvalidInput("the commit message is not one that gitmem writes")
     body: list[str] = []
     trailers: list[tuple[str, str]] = []

@@ -277,6 +277,8 @@ def escape_terminal(text: str, *, multiline: bool = False) -> str:
     Every character that :func:`illegal_characters` names becomes ``\xNN`` or ``\u{NNNN}``: escape
     sequences, carriage returns, text that reorders or hides. ``multiline`` keeps LF and TAB.
     """
+    if text.isascii() and text.isprintable():  # nearly all that a list shows
+        return text
     pieces = []
     end = 0
     for position, _ in _illegal(text, multiline):
