@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from types import TracebackType
 from typing import NamedTuple, NoReturn, Self
 
 from gitmem.domain.objects import (
@@ -66,12 +65,7 @@ class Reader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
