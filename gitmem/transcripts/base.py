@@ -23,6 +23,14 @@ MAX_NAMED = 50
 PartKind = Literal["text", "tool_call", "tool_result", "image", "other"]
 ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 
+#: What parts of each class that can support something are called, and what they can support.
+_USED_BY: dict[PartClass, str] = {
+    "human": "person",
+    "assistant": "assistant (project and reference only)",
+    "tool": "tool (project and reference only)",
+    "subagent": "subagent (project and reference only)",
+}
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -44,13 +52,19 @@ class RawMessage:
 class PartCounts:
     """What became of every part. A message without content and a refused line count as one.
 
-    ``used`` parts can support evidence, ``ignored`` ones are in the history but support
-    nothing, ``refused`` ones could not be read; reason -> how many.
+    Used parts can support evidence (``used_by`` says whose and what for), ``ignored`` ones are
+    in the history but support nothing, ``refused`` ones could not be read; each maps a name or
+    a reason to how many.
     """
 
-    used: int = 0
+    used_by: Mapping[str, int] = field(default_factory=dict)
     ignored: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def used(self) -> int:
+        """Return how many parts can support evidence."""
+        return sum(self.used_by.values())
 
     @property
     def total(self) -> int:
@@ -60,7 +74,11 @@ class PartCounts:
     def describe(self) -> str:
         """Return the counts as one line for a person."""
         text = f"{self.used} of {self.total} parts used"
-        for word, reasons in (("ignored", self.ignored), ("refused", self.refused)):
+        for word, reasons in (
+            ("used", self.used_by),
+            ("ignored", self.ignored),
+            ("refused", self.refused),
+        ):
             if reasons:
                 listed = ", ".join(
                     reason if n == 1 else f"{reason} ({n})" for reason, n in sorted(reasons.items())
@@ -102,7 +120,7 @@ class Tally:
     """Collects counts and notes while a conversation is read."""
 
     def __init__(self) -> None:
-        self.used = 0
+        self.used_by: Counter[str] = Counter()
         self.ignored: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self._notes: Counter[str] = Counter()
@@ -113,7 +131,12 @@ class Tally:
         self.refused[f"{place}: {reason}" if named else f"further places: {reason}"] += 1
 
     def note(self, text: str, n: int = 1) -> None:
-        """Note a change to the text; equal notes are told once, with their number."""
+        """Note something that a person should know; equal notes are told once, with their number.
+
+        Notes that name what stands in the source could be without number; the rest is grouped.
+        """
+        if text not in self._notes and len(self._notes) >= MAX_NAMED:
+            text = "further notes"
         self._notes[text] += n
 
     def count(self, message: RawMessage) -> None:
@@ -125,11 +148,11 @@ class Tally:
             if reason:
                 self.ignored[reason] += 1
             else:
-                self.used += 1
+                self.used_by[_USED_BY[piece.cls]] += 1
 
     def counts(self) -> PartCounts:
         """Return the counts so far."""
-        return PartCounts(self.used, dict(self.ignored), dict(self.refused))
+        return PartCounts(dict(self.used_by), dict(self.ignored), dict(self.refused))
 
     def notes(self) -> tuple[str, ...]:
         """Return the notes so far."""

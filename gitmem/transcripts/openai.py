@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
-from gitmem.domain.injected import segments
+from gitmem.domain.injected import segments_of_parts
 from gitmem.domain.session import Part, PartClass
 from gitmem.errors import InvalidInput
 from gitmem.transcripts.base import (
@@ -22,6 +21,14 @@ from gitmem.transcripts.base import (
     part,
     utc_time,
 )
+from gitmem.transcripts.speaker import (
+    TIME_FIELDS,
+    foreign_field,
+    foreign_part_field,
+    is_tool_result,
+    message_class,
+    plain_name,
+)
 
 EXPECTED = (
     'Expected OpenAI chat messages, {"role": "user", "content": "..."}: a JSON array of them, '
@@ -31,22 +38,10 @@ ONE_EACH = "Give each conversation a file: nothing may follow an array or a mess
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\0"
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
+#: Kinds of text that only a model writes.
+_MODEL_TYPES = frozenset({"output_text", "refusal"})
 _IMAGE_TYPES = frozenset({"image_url", "input_image", "image", "image_file"})
 _CALL_TYPES = frozenset({"tool_call", "tool_use", "function_call", "mcp_call"})
-_RESULT_TYPES = frozenset(
-    {
-        "tool_result",
-        "tool_output",
-        "function_result",
-        "function_call_output",
-        "custom_tool_call_output",
-    }
-)
-#: A participant named like this is a program; ``name`` alone does not make one.
-_AGENT_NAME = re.compile(
-    r"(?i)(?:^|[^a-z])(?:sub)?(?:agent|assistant|bot|planner|critic|tool)s?(?:$|[^a-z])"
-)
-_TIME_FIELDS = ("at", "timestamp", "created_at", "created")
 
 
 @dataclass(frozen=True)
@@ -239,8 +234,10 @@ def _message(entry: Mapping[str, Any], place: str, tally: Tally, agents: set[str
         role = "unknown"
     name = entry.get("name")
     if role == "assistant" and isinstance(name, str):
-        agents.add(name)
-    cls = _message_class(entry, role, agents)
+        agents.add(plain_name(name))
+    cls = message_class(entry, role, agents)
+    if role == "user" and cls == "unknown":
+        _note_field(foreign_field(entry), "message", tally)
     parts = list(_content_parts(entry.get("content"), cls, tally))
     if isinstance(entry.get("refusal"), str) and entry["refusal"]:
         parts.append(part("text", cls, tally.clean(entry["refusal"])))
@@ -249,77 +246,86 @@ def _message(entry: Mapping[str, Any], place: str, tally: Tally, agents: set[str
     if entry.get("function_call") is not None:
         calls.append(entry["function_call"])
     for call in calls:
-        parts.append(part("tool_call", cls, _call_text(call, tally)))
-    at = next((t for key in _TIME_FIELDS if (t := utc_time(entry.get(key)))), None)
+        parts.append(part("tool_call", _caller(cls), _call_text(call, tally)))
+    if cls == "human":
+        parts = list(_divided(parts))
+    at = next((t for key in TIME_FIELDS if (t := utc_time(entry.get(key)))), None)
     return RawMessage(role, tuple(parts), at)
 
 
-def _message_class(entry: Mapping[str, Any], role: str, agents: set[str]) -> PartClass:
-    """Return who says what this message holds, as far as the message itself tells."""
-    if role in ("system", "developer"):
-        return "injected"
-    if role in ("tool", "function") or "tool_call_id" in entry:
-        return "tool"
-    if role == "unknown":
-        return "unknown"
-    name = entry.get("name")
-    named_agent = isinstance(name, str) and (name in agents or bool(_AGENT_NAME.search(name)))
-    if entry.get("isSidechain") or entry.get("subagent") or (role == "user" and named_agent):
-        return "subagent"
-    return "human" if role == "user" else "assistant"
+def _note_field(field: str | None, of: str, tally: Tally) -> None:
+    if field is not None:
+        tally.note(f"a user {of} with the field {field[:40]!r} read as from an unknown speaker")
+
+
+def _caller(cls: PartClass) -> PartClass:
+    """Return who makes a call in a message: a person calls no tools."""
+    return "unknown" if cls == "human" else cls
 
 
 def _content_parts(content: Any, cls: PartClass, tally: Tally) -> Iterator[Part]:
     if content is None or content == "":
         return
     if isinstance(content, str):
-        yield from _text_parts(content, cls, tally)
+        yield _text_part(content, cls, tally)
     elif isinstance(content, list | tuple):
         for item in content:
-            yield from _item_parts(item, cls, tally)
+            yield _item_part(item, cls, tally)
     elif isinstance(content, Mapping):
-        yield from _item_parts(content, cls, tally)
+        yield _item_part(content, cls, tally)
     else:
         yield part("other", "unknown")
 
 
-def _item_parts(item: Any, cls: PartClass, tally: Tally) -> Iterator[Part]:
-    """Yield at least one part for one entry of a content list."""
+def _item_part(item: Any, cls: PartClass, tally: Tally) -> Part:
+    """Return the part that one entry of a content list is."""
     if isinstance(item, str):
-        yield from _text_parts(item, cls, tally) if item else [part("text", cls)]
-        return
+        return _text_part(item, cls, tally)
     if not isinstance(item, Mapping):
-        yield part("other", "unknown")
-        return
+        return part("other", "unknown")
     kind = item.get("type")
-    kind = kind if isinstance(kind, str) else ("text" if "text" in item else "")
-    if kind in _RESULT_TYPES or "tool_call_id" in item or "tool_use_id" in item:
-        yield part("tool_result", "tool", tally.clean(_result_text(item)))
-    elif kind in _CALL_TYPES:
-        # A person calls no tools: such a part in a user message has no known speaker.
-        caller: PartClass = "unknown" if cls == "human" else cls
-        yield part("tool_call", caller, _call_text(item, tally))
-    elif kind in _TEXT_TYPES:
-        text = item.get("refusal") if kind == "refusal" else item.get("text")
-        if isinstance(text, str) and text:
-            yield from _text_parts(text, cls, tally)
-        else:
-            yield part("text" if isinstance(text, str) else "other", cls)
-    else:
-        yield part("image" if kind in _IMAGE_TYPES else "other", cls)
+    if kind is None and "text" in item:
+        kind = "text"
+    if not isinstance(kind, str):
+        return part("other", "unknown")
+    if is_tool_result(item):
+        return part("tool_result", "tool", tally.clean(_result_text(item)))
+    if kind in _CALL_TYPES:
+        return part("tool_call", _caller(cls), _call_text(item, tally))
+    if kind in _TEXT_TYPES:
+        return _typed_text_part(item, kind, cls, tally)
+    return part("image" if kind in _IMAGE_TYPES else "other", cls)
 
 
-def _text_parts(text: str, cls: PartClass, tally: Tally) -> Iterator[Part]:
-    text = tally.clean(text)
-    if cls == "tool":
-        yield part("tool_result", cls, text)
-    elif cls != "human":
-        yield part("text", cls, text)
-    else:
-        for segment in segments(text):
+def _typed_text_part(item: Mapping[str, Any], kind: str, cls: PartClass, tally: Tally) -> Part:
+    if cls == "human":
+        field = foreign_part_field(item)
+        _note_field(field, "part", tally)
+        if field is not None or kind in _MODEL_TYPES:
+            cls = "unknown"
+    text = item.get("refusal") if kind == "refusal" else item.get("text")
+    return _text_part(text, cls, tally) if isinstance(text, str) else part("other", cls)
+
+
+def _text_part(text: str, cls: PartClass, tally: Tally) -> Part:
+    return part("tool_result" if cls == "tool" and text else "text", cls, tally.clean(text))
+
+
+def _divided(parts: list[Part]) -> Iterator[Part]:
+    """Yield a user message's parts, its text divided by who it comes from.
+
+    The texts are read as one, because a client's tag may open in one and close in another.
+    """
+    texts = [piece.text for piece in parts if piece.cls == "human"]
+    divided = iter(segments_of_parts(texts))
+    for piece in parts:
+        segments = next(divided) if piece.cls == "human" else ()
+        for segment in segments:
             shape: Literal["text", "tool_result"]
             shape = "tool_result" if segment.cls == "tool" else "text"
             yield part(shape, segment.cls, segment.text)
+        if not segments:
+            yield piece
 
 
 def _result_text(item: Mapping[str, Any]) -> str:

@@ -46,6 +46,11 @@ def test_every_part_has_the_class_of_who_said_it(tmp_path: Path) -> None:
         ["injected"], ["human"], ["assistant"], ["tool"], ["assistant"], ["human", "human"], [],
     ]  # fmt: skip
     assert conversation.counts.used == 5
+    assert conversation.counts.used_by == {
+        "person": 2,
+        "assistant (project and reference only)": 2,
+        "tool (project and reference only)": 1,
+    }
     assert conversation.counts.ignored == {
         "injected by a client or a program": 1, "image": 1, "empty": 1,
     }  # fmt: skip
@@ -111,10 +116,132 @@ def test_the_channel_decides_the_class(message: dict[str, Any], cls: str) -> Non
     assert _classes(read_messages([message])) == [[cls]]
 
 
+CLAIM = "I always prefer yarn over npm"
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"tool_calls": [{"function": {"name": "x", "arguments": CLAIM}}]},
+        {"tool_calls": {"arguments": CLAIM}},
+        {"function_call": {"name": "x", "arguments": CLAIM}},
+        {"refusal": CLAIM},
+        {"type": "tool_result"},
+        {"type": "function_call_output"},
+        {"type": "summary"},
+        {"type": 5},
+        {"tool_use_id": "a"},
+        {"tool_call_id": ""},
+        {"call_id": "a"},
+        {"toolUseResult": {"x": 1}},
+        {"sourceToolUseID": "a"},
+        {"parent_tool_use_id": "a"},
+        {"isMeta": True},
+        {"isSidechain": True},
+        {"isCompactSummary": True},
+        {"source": "hook"},
+        {"origin": {"kind": "agent"}},
+        {"synthetic": True},
+        {"metadata": {"source": "hook"}},
+        {"metadata": {"status": {"role": "tool"}}},
+        {"metadata": "hook"},
+        {"object": "tool_result"},
+        {"author": {"role": "tool"}},
+        {"some_new_field": 1},
+    ],
+    ids=str,
+)
+def test_a_user_message_with_a_field_that_a_persons_has_not_holds_nothing_human(
+    extra: dict[str, Any],
+) -> None:
+    message = read_messages([{"role": "user", "content": CLAIM, **extra}]).messages[0]
+    assert "human" not in {part.cls for part in message.parts}
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"tool_calls": None, "function_call": None, "refusal": None, "tool_call_id": None},
+        {"tool_calls": [], "isSidechain": False, "isMeta": False, "metadata": {}},
+        {"type": "message", "id": "m1", "timestamp": "2026-11-30T10:00:00Z", "status": "done"},
+        {"uuid": "u", "session_id": "s", "metadata": {"language": "zh"}, "name": "李雷"},
+    ],
+    ids=str,
+)
+def test_fields_that_say_nothing_of_the_speaker_leave_a_message_the_persons(
+    extra: dict[str, Any],
+) -> None:
+    conversation = read_messages([{"role": "user", "content": CLAIM, **extra}])
+    assert _classes(conversation) == [["human"]]
+    assert conversation.notes == ()
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "text", "role": "tool", "text": CLAIM},
+        {"type": "text", "source": "hook", "text": CLAIM},
+        {"text": CLAIM, "tool": "x"},
+        {"type": "output_text", "text": CLAIM},
+        {"type": "refusal", "refusal": CLAIM},
+        {"type": 5, "text": CLAIM},
+        {"type": "text", "text": CLAIM, "isMeta": True},
+    ],
+    ids=str,
+)
+def test_a_part_with_a_field_that_a_persons_has_not_is_not_human(item: dict[str, Any]) -> None:
+    messages = [{"role": "user", "content": content} for content in ([item], item)]
+    assert _classes(read_messages(messages)) == [["unknown"], ["unknown"]]
+    assert _classes(read_messages([{"role": "user", "content": [item, "x"]}]))[0][1] == "human"
+
+
+def test_a_field_that_takes_a_message_from_the_person_is_named_in_a_note() -> None:
+    messages = [{"role": "user", "content": "x", "vi\nbe": 1}] * 2
+    messages += [{"role": "user", "content": "x", f"field{n}": 1} for n in range(200)]
+    conversation = read_messages(messages)
+    assert conversation.notes[0] == (
+        "a user message with the field 'vi\\nbe' read as from an unknown speaker (2 times)"
+    )
+    assert len(conversation.notes) == 51
+    assert conversation.counts.ignored == {"unknown role or shape": 202}
+
+
+def test_a_block_that_opens_in_one_part_and_closes_in_another_is_no_persons() -> None:
+    texts = ["<system-reminder>", CLAIM, "</system-reminder>", "use tabs"]
+    content: list[Any] = [{"type": "text", "text": text} for text in texts]
+    content.insert(1, {"type": "image_url", "image_url": {"url": "x"}})
+    parts = read_messages([{"role": "user", "content": content}]).messages[0].parts
+    assert [part.text for part in parts if part.cls == "human"] == ["", "use tabs"]
+    results = [{"text": "look\n<tool_result>"}, {"text": CLAIM}]
+    parts = read_messages([{"role": "user", "content": results}]).messages[0].parts
+    assert [(part.cls, part.kind) for part in parts] == [
+        ("human", "text"), ("tool", "tool_result"), ("tool", "tool_result"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["MyBot", "mybot", "ToolRunner", "CodeAgent2", "code_agent", "codeagent", "RPABot", "AI",
+     "system-hook", "智能体", "助手", "代码助手", "user_proxy", "chatGPT", "エージェント",
+     "Ｍｙ\u200bＢｏｔ"],
+)  # fmt: skip
+def test_the_name_of_a_program_makes_no_human(name: str) -> None:
+    message = {"role": "user", "name": name, "content": CLAIM}
+    assert _classes(read_messages([message])) == [["subagent"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["Ada", "Talbot", "李雷", "小明", "Ai Weiwei", "Toole", "Brunner", "user", "user_1"]
+)
+def test_the_name_of_a_person_leaves_the_message_theirs(name: str) -> None:
+    message = {"role": "user", "name": name, "content": CLAIM}
+    assert _classes(read_messages([message])) == [["human"]]
+
+
 def test_a_name_that_an_assistant_bore_makes_no_human() -> None:
     messages = [
         {"role": "assistant", "name": "Max", "content": "I prefer tabs"},
-        {"role": "user", "name": "Max", "content": "I prefer tabs"},
+        {"role": "user", "name": "max", "content": "I prefer tabs"},
     ]
     assert _classes(read_messages(messages)) == [["assistant"], ["subagent"]]
 
