@@ -102,8 +102,10 @@ class OpenMemory:
 
     def _who(self, person: str | None) -> str:
         from gitmem.repo.person import configured_person
+        from gitmem.services.people import check_person
 
         me = who_am_i(person, os.environ, configured_person(self._git_dir))
+        check_person(me.who)
         if me.hint:
             self._note(me.hint)
         return me.who

@@ -32,7 +32,10 @@ def make_private(private: Path) -> None:
     try:
         private.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise GitmemError(f"{private}: cannot be made ({error.strerror})") from error
+        raise GitmemError(
+            f"{private}: cannot be made ({error.strerror})",
+            hint="Only reading works where the store cannot be written; check whose it is.",
+        ) from error
 
 
 class StoreLock:
@@ -73,7 +76,10 @@ class StoreLock:
                 hint="Try again when it is done.",
             ) from error
         except OSError as error:
-            raise GitmemError(f"{self._private / 'lock'}: {error.strerror}") from error
+            raise GitmemError(
+                f"{self._private / 'lock'}: {error.strerror}",
+                hint="Only reading works where the store cannot be written; check whose it is.",
+            ) from error
         self._depth += 1
         try:
             if self._depth == 1:

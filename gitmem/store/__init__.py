@@ -13,6 +13,7 @@ from gitmem.store.presenting import (
     judged_diff,
     judged_summary,
     review_view,
+    shown_state,
 )
 from gitmem.store.store import CACHE, SESSIONS, Judged, Store, person_identity
 
@@ -38,5 +39,6 @@ __all__ = [
     "neighbours",
     "person_identity",
     "review_view",
+    "shown_state",
     "tombstones",
 ]

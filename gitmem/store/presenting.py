@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gitmem.domain.evidence import Evidence
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import evidence_path
+from gitmem.domain.policy import Decision
 from gitmem.domain.proposal import Proposal, RecordAt
 from gitmem.domain.record import MAX_BYTES, Record
 from gitmem.domain.review import CHECKS, Finding, Review
@@ -80,9 +81,14 @@ def judged_summary(judged: Judged) -> ProposalSummary:
     """Return the line of ``proposals`` for an open proposal."""
     branch, decision = judged.branch, judged.decision
     findings = latest_findings(branch.reviews, branch.proposal.change)
-    # Mergeable but not merged: somebody has to ask for the merge, so a person is waited for.
-    state = "waiting" if decision.mergeable else decision.state
-    return proposal_summary(branch.proposal, branch.records, findings, state, decision.reasons)
+    return proposal_summary(
+        branch.proposal, branch.records, findings, shown_state(decision), decision.reasons
+    )
+
+
+def shown_state(decision: Decision) -> str:
+    """Return the state of an open proposal; ``open`` waits for nothing but for its merge."""
+    return "open" if decision.mergeable else decision.state
 
 
 def draft_diff(store: Store, draft: Draft, findings: Sequence[Finding]) -> ProposalDiff:

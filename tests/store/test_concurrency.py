@@ -169,7 +169,7 @@ def test_a_merging_process_may_be_killed_at_any_point(root: Path) -> None:
     assert moved, "some merges were complete"
     with opened(root) as memory:
         for line in memory.proposals():
-            assert line.state == "waiting", "approved, and cut off before its merge"
+            assert line.state == "open", "approved, and cut off before its merge"
         memory.remember("And now it goes on.", name="on", type="project", person=ADA)
     assert "on" in names(root)
     assert plain(root, "status", "--porcelain") == ""
