@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,7 +102,7 @@ def finish_worktree(repo: Repo) -> list[str]:
     cannot be written, or while another writer is at work.
     """
     note = repo.private / _NOTE
-    if not note.exists() or not os.access(repo.private, os.W_OK):
+    if not os.path.lexists(note) or not os.access(repo.private, os.W_OK):
         return []
     try:
         with repo.lock(timeout=0):
@@ -109,7 +110,7 @@ def finish_worktree(repo: Repo) -> list[str]:
             new = repo.read_ref(MAIN)
             if new is not None:
                 return sentences + _advance(repo, noted, new)
-            note.unlink(missing_ok=True)
+            _drop(note)
             return sentences
     except Busy:  # whoever holds the lock finishes it, or the next command does
         return []
@@ -117,7 +118,7 @@ def finish_worktree(repo: Repo) -> list[str]:
 
 def is_behind(repo: Repo) -> bool:
     """Whether some work tree could not be brought along yet; then its files are not main's."""
-    return (repo.private / _NOTE).exists()
+    return os.path.lexists(repo.private / _NOTE)
 
 
 def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
@@ -158,25 +159,46 @@ def standing_in_the_way(tree: WorkTree) -> str | None:
 def _read(repo: Repo) -> tuple[dict[str, str], list[str]]:
     """What is noted (work tree -> commit), and a sentence if the note cannot be read."""
     path = repo.private / _NOTE
+    noted: object = None
     try:
-        with path.open("rb") as file:
-            noted = json.loads(file.read(_MAX_NOTE))
+        if stat.S_ISREG(path.lstat().st_mode):  # a link, a folder or a pipe is not what was noted
+            with path.open("rb") as file:
+                noted = json.loads(file.read(_MAX_NOTE))
     except FileNotFoundError:
         return {}, []
     except ValueError:
         noted = None
+    except OSError as error:
+        raise GitmemError(f"{path}: cannot be read ({error.strerror})") from error
     if not isinstance(noted, dict) or not all(
         isinstance(oid, str) and is_oid(oid) for oid in noted.values()
     ):
-        path.unlink(missing_ok=True)
+        _drop(path)
         return {}, [f"Dropped {path}, which was damaged; compare your files with: git status"]
     return noted, []
+
+
+def _drop(path: Path) -> None:
+    """Remove whatever stands in the note's place, unless it is a folder with something in it."""
+    try:
+        if stat.S_ISDIR(path.lstat().st_mode):
+            path.rmdir()
+        else:
+            path.unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise GitmemError(
+            f"{path}: is in the way of a file of gitmem's, and cannot be removed "
+            f"({error.strerror})",
+            hint=f"Nothing was changed. Move it elsewhere: mv '{path}' SOMEWHERE",
+        ) from error
 
 
 def _write(repo: Repo, noted: dict[str, str]) -> None:
     path: Path = repo.private / _NOTE
     if not noted:
-        path.unlink(missing_ok=True)
+        _drop(path)
         return
     make_private(repo.private)
     try:

@@ -15,6 +15,7 @@ from gitmem.domain.tombstone import MAX_REASON, Tombstone, statement_hash
 from gitmem.domain.verify import Branch, DecisionFields, judge
 from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused, Usage, Waiting
 from gitmem.redaction import find_secrets
+from gitmem.repo.differences import diff_text
 from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
 from gitmem.store import Judged, Store, judged_diff, judged_summary
 from gitmem.store.view_file import restore_view
@@ -67,6 +68,18 @@ def diff(store: Store, prefix: str) -> ProposalDiff:
     """
     proposal_id, tip = store.find_proposal(prefix)
     return judged_diff(store, _judged(store, proposal_id, tip))
+
+
+def patch(store: Store, prefix: str) -> str:
+    """Return an open proposal as git's unified difference from its base.
+
+    Raises:
+        NotFound: none is open, or several begin so.
+        InvalidInput: its branch breaks a rule.
+    """
+    proposal_id, tip = store.find_proposal(prefix)
+    branch = _judged(store, proposal_id, tip).branch
+    return diff_text(store.repo, branch.proposal.base, tip)
 
 
 def approve(

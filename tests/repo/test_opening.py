@@ -13,9 +13,9 @@ import pytest
 from gitmem.domain.objects import ZERO, Identity
 from gitmem.errors import GitFailed, GitmemError, InvalidInput, NotFound, Refused
 from gitmem.repo import NewCommit, RefUpdate, Repo
+from gitmem.repo.differences import diff_text
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.environment import git_executable, local_environment, parse_version
-from gitmem.repo.history import diff_text, log_text
 from gitmem.repo.runner import Runner, shown
 
 Commit = Callable[..., str]
@@ -250,7 +250,6 @@ def test_the_callers_variables_point_nowhere(
         second = write_one(opened, b"2")
         assert opened.refs() == {MAIN: second}
         assert "-1" in diff_text(opened, first, second)
-        assert log_text(opened, MAIN).count("commit ") == 2
     assert dict(os.environ) == kept
     assert sorted((path, path.stat().st_mtime_ns) for path in other.rglob("*")) == before
 
@@ -355,7 +354,6 @@ def test_nothing_that_a_store_names_is_run(repo: Repo, tmp_path: Path, git: Git)
         opened.changed_paths(first, second)
         opened.maybe_repack(every=1)
         assert "+2" in diff_text(opened, first, second)
-        assert "commit " in log_text(opened, MAIN, patch=True)
         assert opened.root and (opened.root / "a").read_bytes() == b"2"
     assert not canary.exists(), canary.read_text()
     with pytest.raises(GitFailed):
@@ -412,15 +410,13 @@ def test_each_command_can_be_traced(repo: Repo) -> None:
 # --- history -------------------------------------------------------------------------------
 
 
-def test_history_is_shown_in_plain_text(repo: Repo) -> None:
+def test_a_difference_is_shown_in_plain_text(repo: Repo) -> None:
     first = write_one(repo, "旧\n".encode())
     second = write_one(repo, "新\n".encode())
     assert diff_text(repo, first, second).splitlines()[-2:] == ["-旧", "+新"]
     assert diff_text(repo, first, second, ["other"]) == ""
-    assert log_text(repo, MAIN, limit=1).startswith(f"commit {second}")
-    assert log_text(repo, second, layout="%H", paths=["a"]) == f"{second}\n{first}\n"
     for rev in ("--output=/tmp/x", "main", "HEAD --all", ""):
         with pytest.raises(InvalidInput):
-            log_text(repo, rev)
+            diff_text(repo, rev, second)
     with pytest.raises(GitFailed):
-        log_text(repo, "1" * 40)
+        diff_text(repo, first, "1" * 40)

@@ -1,4 +1,4 @@
-"""History and differences as people read them, through GitPython.
+"""Differences as people read them, through GitPython.
 
 For commands that a person waits for, not for the paths that every turn takes: importing
 GitPython alone costs a tenth of a second. Each call is a process of its own, so nothing of
@@ -23,40 +23,13 @@ if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
 
 MAX_TEXT = 16 * 1024 * 1024
-"""Bytes of a log or a difference; more is refused rather than cut."""
-
-MEDIUM = "medium"
-"""git's own layout of a commit. A layout is always given: a store's ``format.pretty`` could ask
-for signatures, and so for a program of its choice."""
+"""Bytes of a difference; more is refused rather than cut."""
 
 # No program of the store's configuration renders anything, and its settings change nothing.
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
 _SETTINGS = ("-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false")
 
 _environment_lock = threading.Lock()
-
-
-def log_text(
-    repo: Repo,
-    rev: str,
-    *,
-    paths: Sequence[str] = (),
-    first_parent: bool = False,
-    limit: int | None = None,
-    patch: bool = False,
-    layout: str = MEDIUM,
-) -> str:
-    """What ``git log`` prints for ``rev`` (an id or a full ref), newest first.
-
-    Raises:
-        InvalidInput: ``rev`` is neither an id nor a full ref name.
-        GitFailed: git failed, or the text is over :data:`MAX_TEXT`.
-    """
-    options = [f"--format={layout}", "--no-show-signature", "--no-decorate", "--no-notes"]
-    options += ["--first-parent"] if first_parent else []
-    options += [f"--max-count={limit}"] if limit is not None else []
-    options += ["--patch"] if patch else ["--no-patch"]
-    return _execute(repo, ["log", *_PLAIN, *options, "--end-of-options", _rev(rev), "--", *paths])
 
 
 def diff_text(repo: Repo, old: str, new: str, paths: Sequence[str] = ()) -> str:
