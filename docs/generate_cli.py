@@ -46,7 +46,8 @@ SHAPES = {
     "`proposals`": (
         "`[{id, kind, state, records: [{name, change, type, description}], findings: "
         "[{severity, record, line, text, code}], created_at, proposed_by, waits_for: [..]}]` "
-        "with state open, waiting, changes_requested, stale, inconclusive, merged or rejected"
+        "with state open (it can be merged), waiting (for a person), changes_requested, stale, "
+        "inconclusive"
     ),
     "`diff`": (
         "as in `proposals`, and `change`, `diff: [{name, change, path, before, after, "
@@ -54,10 +55,12 @@ SHAPES = {
     ),
     "`extract`, `propose`, `remember`, `edit`, `forget`": (
         "`{proposal, state, records, findings, dropped: [{name, reason}], counts, notes, "
-        "merge, session}`; `proposal` is null when there was nothing to propose"
+        "merge, session}`; `proposal` is null when nothing was proposed. `state` is one of those "
+        "in `proposals`, or merged, declined (a person said no), unchanged, or nothing (to propose)"
     ),
     "`approve`, `reject`": (
-        '`[{proposal, state, commit, notes}]`, or `{proposal, state: "declined"}`, or '
+        "`[{proposal, state, commit, notes}]` with state merged or rejected, or "
+        '`{proposal, state: "declined"}`, or '
         '`{proposal, state: "failed", error}`'
     ),
     "`fsck`": ("`{ok, commits, problems: [{where, what, fix}]}`"),
@@ -113,8 +116,11 @@ Notes about what a command healed, left or skipped go to standard error, as `not
 progress, on a terminal, and errors, as `error: ...` with `hint: ...`.
 
 Commands with which a person decides (`remember`, `edit`, `forget`, `approve`, `reject`) show
-what they will do and ask; anything but `y` or `yes` means no. Without a terminal they need
-`--yes`, which the store's policy can forbid; without it they end with 4.
+what they will do and ask; anything but `y`, `yes` or `是` means no. Without a terminal they need
+`--yes`; without it they end with 4. Where the store's policy forbids `--yes`, only an answer on a
+terminal decides. `reject` also takes a proposal that cannot be read, and shows why.
+
+What is given and empty (`--as ""`) is refused, not taken for left out.
 
 Completion of commands and options: `eval "$(_GITMEM_COMPLETE=bash_source gitmem)"`, or
 `zsh_source`, or for fish `_GITMEM_COMPLETE=fish_source gitmem | source`.

@@ -32,9 +32,12 @@ def find_store(given: str | os.PathLike[str] | None, environ: Mapping[str, str])
     """Return the root of the store to use.
 
     Raises:
+        Usage: the path that was given is empty.
         NotFound: no store was named, and there is no ``.memory`` here or above; or the one
             found above is a link that leads out of its folder.
     """
+    if given is not None and not os.fspath(given):
+        raise Usage("the path of the store is empty", hint="Leave it out to find the store here.")
     named = given if given is not None else environ.get(STORE_VARIABLE)
     if named:
         return Path(named)
@@ -98,8 +101,8 @@ def who_am_i(given: str | None, environ: Mapping[str, str], git_person: tuple[st
     Raises:
         Usage: a name that was given has no legal form.
     """
-    named = given or environ.get(USER_VARIABLE)
-    if named:
+    named = given if given is not None else environ.get(USER_VARIABLE) or None
+    if named is not None:
         return WhoAmI(parse_person(named))
     name, address = (_clean(part) for part in git_person)
     if name and address:

@@ -30,6 +30,11 @@ def test_a_path_that_is_given_wins_over_the_environment_and_the_folder(store: Pa
     assert find_store(None, {"GITMEM_STORE": ""}) == store
 
 
+def test_an_empty_path_is_not_taken_for_none(store: Path) -> None:
+    with pytest.raises(Usage, match="empty"):
+        find_store("", {})
+
+
 def test_the_store_is_found_from_any_folder_below(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +186,12 @@ def test_without_a_full_name_it_is_the_login_with_a_hint(git_person: tuple[str, 
 def test_a_name_in_git_that_holds_marks_cannot_forge_an_address() -> None:
     me = who_am_i(None, {}, ("Eve <ada@example.org>", "eve@x.org"))
     assert me.who == "human:Eve ada@example.org <eve@x.org>"
+
+
+def test_an_empty_name_is_not_taken_for_none_but_an_empty_variable_is() -> None:
+    with pytest.raises(Usage):
+        who_am_i("", {"GITMEM_USER": "Env <env@x.org>"}, ("Git", "git@x.org"))
+    assert who_am_i(None, {"GITMEM_USER": ""}, ("Git", "git@x.org")).who == "human:Git <git@x.org>"
 
 
 def test_a_variable_that_names_nobody_is_an_error_and_not_passed_over() -> None:

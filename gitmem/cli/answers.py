@@ -39,7 +39,7 @@ def answer_list(call: Call, type: str | None) -> int:
             ]
             for record in records
         ],
-        whole=["type", "approved"],
+        whole=["name", "type", "approved"],
     )
     return 0
 
@@ -73,6 +73,7 @@ def answer_search(call: Call, query: str, limit: int) -> int:
     call.output.out.table(
         ["score", "name", "description"],
         [[f"{hit.score:.2f}", Styled(hit.name, "name"), hit.description] for hit in hits],
+        whole=["score", "name"],
     )
     return 0
 

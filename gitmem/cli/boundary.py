@@ -27,6 +27,17 @@ _MACHINE = {
 }  # fmt: skip
 
 
+_HINTS = {
+    **dict.fromkeys(["EACCES", "EPERM"], "Check whose it is and what you may do there: ls -ld"),
+    **dict.fromkeys(["EDQUOT", "ENOSPC"], "Make room on that disk, and run the command again."),
+    "EFBIG": "Raise the limit on the size of files (ulimit -f), and run the command again.",
+    **dict.fromkeys(["EMFILE", "ENFILE"], "Close programs, or raise the limit: ulimit -n"),
+    "ENAMETOOLONG": "Give a shorter name.",
+    "ENOMEM": "Close programs, or raise the limit: ulimit -v",
+    "EROFS": "It can be read, but not changed; work on a copy that can be written.",
+}
+_ANY_HINT = "Nothing is wrong with the call: run it again once the disk answers."
+
 Action = Callable[[list[str]], int]
 
 
@@ -78,7 +89,8 @@ def _expected(action: Action, args: list[str], output: Output, *, debug: bool) -
             raise
         where = f" ({error.filename})" if error.filename else ""
         _abandon_stdout()
-        return report(output, f"the system refused: {error.strerror}{where}", "", REFUSED)
+        hint = _HINTS.get(errno.errorcode.get(error.errno or 0, ""), _ANY_HINT)
+        return report(output, f"the system refused: {error.strerror}{where}", hint, REFUSED)
 
 
 def report_error(output: Output, error: GitmemError) -> int:

@@ -24,7 +24,7 @@ _TYPES = "user, feedback, project or reference"
 
 
 @command("init", example="gitmem init")
-@click.argument("path", required=False)
+@click.argument("path", required=False, type=click.Path())
 def init(call: Call, path: str | None) -> None:
     """Make a new store.
 

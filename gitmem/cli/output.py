@@ -10,9 +10,13 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from gitmem.domain.text import escape_terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 # Attributes as terminals count them, and as rich calls them.
 STYLES = {
@@ -27,7 +31,9 @@ STYLES = {
     "warn": ("33", "yellow"),
 }
 
-_ROOM_FOR_WHOLE_COLUMNS = 72
+# Columns of a terminal: between two columns of a table, and for text to be readable in one.
+_GAP = 2
+_LEAST_TEXT = 16
 
 _CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
 
@@ -89,7 +95,8 @@ class Stream:
     ) -> None:
         """Print a table: aligned with headings on a terminal, else lines of fields between tabs.
 
-        ``whole``: columns that are not broken over lines, so that they can be copied.
+        ``whole``: columns that are not broken over lines, so that they can be copied. Where
+        they leave no room for the others, each row becomes a few lines.
         """
         if self.terminal:
             self._rich_table(headings, rows, whole)
@@ -127,7 +134,6 @@ class Stream:
     ) -> None:
         # rich takes longer to import than everything else together; a pipe never pays for it.
         from rich.console import Console
-        from rich.table import Table
         from rich.text import Text
 
         console = Console(
@@ -137,16 +143,67 @@ class Stream:
             markup=False,
             emoji=False,
         )
-        table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
+        # Text, not str: in a str, rich would take square brackets for markup.
+        cells = [
+            [Text(escape_terminal(text), STYLES[s][1]) for text, s in map(_styled, row)]
+            for row in rows
+        ]
+        if _needed(headings, cells, whole) <= console.width:
+            _print_table(console, headings, cells, whole)
+        else:
+            _print_blocks(console, headings, cells, whole)
+
+
+def _styled(piece: Piece) -> Styled:
+    return piece if isinstance(piece, Styled) else Styled(piece, "")
+
+
+def _needed(headings: Sequence[str], rows: list[list[Text]], whole: Sequence[str]) -> int:
+    """The columns of a terminal that a table takes whose ``whole`` cells stay on one line."""
+    widths = [
+        max(len(heading), *(row[at].cell_len for row in rows)) if heading in whole and rows else 0
+        for at, heading in enumerate(headings)
+    ]
+    text = [_LEAST_TEXT if heading not in whole else 0 for heading in headings] if whole else []
+    return sum(widths) + sum(text) + _GAP * (len(headings) - 1)
+
+
+def _print_table(
+    console: Console, headings: Sequence[str], rows: list[list[Text]], whole: Sequence[str]
+) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold", no_wrap=heading in whole)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _print_blocks(
+    console: Console, headings: Sequence[str], rows: list[list[Text]], whole: Sequence[str]
+) -> None:
+    """A few lines for each row: first what is to be copied, never broken by us, then its text.
+
+    What is longer than the terminal is wide is left to the terminal to break: that is how it can
+    still be copied in one piece.
+    """
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for row in rows:
+        named = dict(zip(headings, row, strict=True))
+        line = Text(" " * _GAP).join(named[heading] for heading in headings if heading in whole)
+        if line.cell_len <= console.width:
+            console.print(line)
+        else:
+            for heading in headings:
+                if heading in whole:
+                    console.print(named[heading], soft_wrap=True)
         for heading in headings:
-            # On a narrow terminal everything folds: rich would cut a whole column off.
-            no_wrap = heading in whole and console.width >= _ROOM_FOR_WHOLE_COLUMNS
-            table.add_column(heading, overflow="fold", no_wrap=no_wrap)
-        for row in rows:
-            cells = [cell if isinstance(cell, Styled) else Styled(cell, "") for cell in row]
-            # Text, not str: in a str, rich would take square brackets for markup.
-            table.add_row(*(Text(escape_terminal(c.text), style=STYLES[c.style][1]) for c in cells))
-        console.print(table)
+            if heading not in whole and named[heading]:
+                console.print(Padding(named[heading], (0, 0, 0, _GAP)), overflow="fold")
 
 
 class Output:

@@ -10,11 +10,12 @@ from gitmem.cli.options import command
 from gitmem.cli.output import Stream
 from gitmem.cli.progress import shown_progress
 from gitmem.cli.showing import show_result
+from gitmem.errors import Usage
 from gitmem.results import ProposalResult
 
 
 @command("extract", example="gitmem extract conversation.json")
-@click.argument("transcript")
+@click.argument("transcript", type=click.Path())
 @click.option("--format", metavar="NAME", help="The transcript's format (default: recognised).")
 def extract(call: Call, transcript: str, format: str | None) -> None:
     """Propose what a conversation says that is worth keeping.
@@ -22,6 +23,12 @@ def extract(call: Call, transcript: str, format: str | None) -> None:
     TRANSCRIPT is a JSON array or JSON Lines of chat messages. The same conversation again, or
     one that has grown, yields only what is new.
     """
+    if transcript == "-":
+        raise Usage(
+            "a conversation is not read from standard input",
+            hint="Save it to a file and name that: the same file again, or grown, gives only what "
+            "is new. A file of that name is ./-",
+        )
     with call.opened() as store, shown_progress(call.output) as progress:
         result = store.extract(transcript, format=format, progress=progress)
     if call.json:
@@ -32,7 +39,7 @@ def extract(call: Call, transcript: str, format: str | None) -> None:
 
 
 @command("propose", example="gitmem propose changes.json")
-@click.argument("file")
+@click.argument("file", type=click.Path())
 def propose(call: Call, file: str) -> None:
     """Propose a change set written as JSON.
 

@@ -13,7 +13,7 @@ from gitmem.cli.options import command, person_option, yes_option
 from gitmem.cli.output import Styled
 from gitmem.cli.prompting import ask, require_person
 from gitmem.cli.showing import effects, show_diff, state
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, InvalidInput
 from gitmem.results import MergeResult, ProposalDiff
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def approve(call: Call, ids: tuple[str, ...], person: str | None, yes: bool) -> 
     def act(store: MemoryStore, shown: ProposalDiff) -> MergeResult:
         return store.approve(shown.summary.id, person=person, expected_change=shown.change)
 
-    return _each(call, ids, yes, "Approve and merge", act)
+    return _each(call, ids, yes, "Approve and merge", act, _whole)
 
 
 @command("reject", example='gitmem reject extract-20261130-7f3a2c --reason "only for this task"')
@@ -95,7 +95,28 @@ def reject(call: Call, ids: tuple[str, ...], reason: str, person: str | None, ye
     def act(store: MemoryStore, shown: ProposalDiff) -> MergeResult:
         return store.reject(shown.summary.id, reason=reason, person=person)
 
-    return _each(call, ids, yes, "Reject", act)
+    return _each(call, ids, yes, "Reject", act, _what_can_be_shown)
+
+
+def _whole(store: MemoryStore, given: str) -> ProposalDiff:
+    return store.diff(given)
+
+
+def _what_can_be_shown(store: MemoryStore, given: str) -> ProposalDiff:
+    """A proposal; of one that cannot be read, only why: rejecting it needs no more."""
+    try:
+        return store.diff(given)
+    except InvalidInput:
+        unreadable = [
+            summary
+            for summary in store.proposals()
+            if summary.id.startswith(given)
+            and any(finding.code == "unreadable" for finding in summary.findings)
+        ]
+        exact = [summary for summary in unreadable if summary.id == given]
+        if len(exact or unreadable) != 1:
+            raise
+        return ProposalDiff((exact or unreadable)[0], "", (), {})
 
 
 def _each(
@@ -104,6 +125,7 @@ def _each(
     yes: bool,
     verb: str,
     act: Callable[[MemoryStore, ProposalDiff], MergeResult],
+    look: Callable[[MemoryStore, str], ProposalDiff],
 ) -> int:
     """Decide about each proposal by itself; one that fails does not stop the next."""
     codes, documents = [DONE], []
@@ -111,7 +133,8 @@ def _each(
         require_person(store, yes=yes)
         for given in dict.fromkeys(ids):
             try:
-                code, document = _decide(call, store, given, yes, verb, act)
+                shown = look(store, given)
+                code, document = _decide(call, store, shown, yes, verb, act)
             except GitmemError as error:
                 if call.debug:
                     raise
@@ -127,18 +150,22 @@ def _each(
             documents.append(document)
     if call.json:
         call.output.out.json(documents)
-    return max(codes, key=_GRAVITY.index)
+    return max(codes, key=_gravity)
+
+
+def _gravity(code: int) -> int:
+    """How grave an exit code is; one that is not known here is the gravest."""
+    return _GRAVITY.index(code) if code in _GRAVITY else len(_GRAVITY)
 
 
 def _decide(
     call: Call,
     store: MemoryStore,
-    given: str,
+    shown: ProposalDiff,
     yes: bool,
     verb: str,
     act: Callable[[MemoryStore, ProposalDiff], MergeResult],
 ) -> tuple[int, dict[str, Any]]:
-    shown = store.diff(given)
     name = shown.summary.id
     if not yes:
         show_diff(call.output.shown, shown, store=store.path)

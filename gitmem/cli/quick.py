@@ -54,6 +54,8 @@ def understand(args: Sequence[str]) -> Quick | None:
             return None
         else:
             words.append(word)
+    if not all(map(_is_text, [*words, *values.values()])):
+        return None
     if not words or len(words) - 1 not in _COMMANDS[words[0]][1]:
         return None
     limit = values.get("limit", "1")
@@ -62,6 +64,11 @@ def understand(args: Sequence[str]) -> Quick | None:
     if len(limit) > _MAX_DIGITS:
         return None
     return Quick(words[0], words[1:], values, values.pop("store", None), json)
+
+
+def _is_text(word: str) -> bool:
+    """Whether the terminal's encoding could read the word; a surrogate stands for what it can't."""
+    return word.isascii() or not any("\ud800" <= character <= "\udfff" for character in word)
 
 
 def answer(args: Sequence[str]) -> int | None:

@@ -31,6 +31,7 @@ SIGNS = {"added": "+", "revised": "~", "retired": "-"}
 _STYLE_OF_CHANGE = {"added": "added", "revised": "warn", "retired": "removed"}
 _STYLE_OF_STATE = {
     "merged": "good",
+    "open": "good",
     "rejected": "bad",
     "stale": "bad",
     "changes_requested": "warn",
@@ -93,7 +94,8 @@ def show_diff(stream: Stream, diff: ProposalDiff, *, store: Path | None) -> None
             Styled(summary.id, "bold"),
             f"  {summary.kind}, ",
             state(summary.state),
-            f", proposed by {summary.proposed_by or 'nobody named'}, {summary.created_at}",
+            f", proposed by {summary.proposed_by or 'nobody named'}",
+            f", {summary.created_at}" if summary.created_at else "",
         )
     for record in diff.records:
         stream.line()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.cli.boundary import run
+from gitmem.cli.boundary import _MACHINE, run
 from gitmem.errors import Busy, GitmemError, NotFound, Refused, Usage, Waiting
 from tests.cli.harness import ROOT, RunCommand, environment
 
@@ -41,6 +41,14 @@ def failing(error: BaseException) -> Callable[[list[str]], int]:
 )
 def test_each_kind_of_error_has_its_exit_code(error: BaseException, code: int) -> None:
     assert run(failing(error), []) == code
+
+
+@pytest.mark.parametrize("number", sorted(_MACHINE))
+def test_what_the_system_refuses_comes_with_what_to_do_next(
+    capfd: pytest.CaptureFixture[str], number: int
+) -> None:
+    assert run(failing(OSError(number, os.strerror(number))), []) == 1
+    assert "\nhint: " in capfd.readouterr().err
 
 
 def test_an_error_says_what_and_what_next(capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,6 +123,88 @@ def test_the_person_can_be_named(gitmem: RunCommand, store: Path) -> None:
     assert gitmem("log", "--json").json[0]["approved_by"] == ["human:小李 <li@example.org>"]
 
 
+def test_a_secret_in_the_name_of_a_person_stays_out_of_history(
+    gitmem: RunCommand, store: Path, git: RunGit
+) -> None:
+    key = (
+        "sk-ant-"
+        + "api03-"
+        + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7bC9dE1fG3hI5jK7lM9nO1pQ3rS5tU7vW"
+    )
+    before = git(store, "for-each-ref")
+    name = f"Eve {key} <eve@example.org>"
+    given = gitmem("remember", TEXT, "--as", name, "--yes", code=1)
+    meant = gitmem("remember", TEXT, "--yes", env={"GITMEM_USER": name}, code=1)
+    for done in (given, meant):
+        assert "looks like a secret" in done.err and "GITMEM_USER" in done.err
+        assert key not in done.err + done.out
+    assert git(store, "for-each-ref") == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["remember", TEXT, "--as="],
+        ["remember", TEXT, "--name="],
+        ["remember", TEXT, "--type="],
+        ["remember", TEXT, "--description="],
+        ["remember", ""],
+        ["edit", "use-tabs", "--type="],
+        ["edit", ""],
+        ["forget", "use-tabs", "--reason="],
+        ["approve", ""],
+        ["reject", "", "--reason=x"],
+        ["diff", ""],
+        ["list", "--type="],
+        ["log", ""],
+        ["extract", ""],
+        ["extract", "a.json", "--format="],
+        ["propose", ""],
+        ["init", ""],
+    ],
+    ids=" ".join,
+)
+def test_what_is_given_and_empty_is_refused(
+    gitmem: RunCommand, tabs: Path, git: RunGit, call: list[str]
+) -> None:
+    before = git(tabs, "for-each-ref")
+    yes = ["--yes"] if call[0] in ("remember", "edit", "forget", "approve", "reject") else []
+    assert "it is empty" in gitmem(*call, *yes, code=2).err
+    assert git(tabs, "for-each-ref") == before
+
+
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["remember", "总是用制表符缩进", "--yes"],
+        ["remember", TEXT, "--as", "小李 <li@example.org>", "--yes"],
+        ["edit", "use-tabs", "--description", "用制表符", "--yes"],
+        ["search", "缩进"],
+        ["list", "--type", "用户"],
+    ],
+    ids=lambda call: call[0],
+)
+def test_text_that_the_locale_cannot_read_is_said_to_be_the_locales_fault(
+    gitmem: RunCommand, tabs: Path, call: list[str]
+) -> None:
+    error = gitmem(*call, env=ASCII, code=2).err
+    assert "this terminal's encoding" in error and "LC_ALL=C.UTF-8" in error
+    assert "surrogate" not in error
+
+
+def test_a_file_may_have_a_name_that_the_locale_cannot_read(
+    gitmem: RunCommand, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "对话.json").write_text(
+        '[{"role": "user", "content": "I prefer tabs over spaces."}]', encoding="utf-8"
+    )
+    found = gitmem("extract", "对话.json", "--json", env=ASCII).json
+    assert found["proposal"]
+
+
 def test_a_person_who_is_no_person_is_refused_and_shown_escaped(
     gitmem: RunCommand, store: Path
 ) -> None:

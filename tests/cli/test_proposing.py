@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.harness import RunCommand
+from tests.cli.harness import PATIENCE, RunCommand, environment
 from tests.cli.test_queue import change_set
 
 CONVERSATION = [
@@ -115,6 +118,7 @@ def test_propose_reads_a_file_and_standard_input(
         (b"[]", "no JSON object"),
         (b'{"kind":\n "\xff"}', "line 2"),
         (b"[" * 200_000, "nested too deeply"),
+        (b'{"kind": ' + b"9" * 5000 + b"}", "a number has 5000 digits"),
     ],
 )
 def test_a_change_set_that_cannot_be_read_is_refused_with_its_place(
@@ -124,7 +128,40 @@ def test_a_change_set_that_cannot_be_read_is_refused_with_its_place(
     done = gitmem("propose", "c.json", code=1)
     assert done.err.startswith("error: c.json")
     assert words in done.err
+    assert "hint: " in done.err
+    assert "set_int_max_str_digits" not in done.err
     assert words in gitmem("propose", "-", stdin=content, code=1).err
+
+
+@pytest.mark.parametrize("call", [["propose", "-"], ["remember", "-", "--yes"]])
+def test_a_closed_standard_input_is_a_wrong_call_and_no_bug(store: Path, call: list[str]) -> None:
+    command = shlex.join([sys.executable, "-m", "gitmem", *call])
+    done = subprocess.run(
+        ["sh", "-c", f"{command} <&-"],
+        env=environment(None),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 2
+    assert "standard input, which is closed" in done.stderr
+    assert "hint: " in done.stderr
+
+
+def test_a_conversation_is_not_read_from_standard_input_unless_a_file_is_called_so(
+    gitmem: RunCommand, store: Path, conversation: str, tmp_path: Path
+) -> None:
+    text = (tmp_path / conversation).read_text(encoding="utf-8")
+    assert "Save it to a file" in gitmem("extract", "-", stdin=text, code=2).err
+    (tmp_path / "-").write_text(text, encoding="utf-8")
+    assert gitmem("extract", "./-", "--json").json["proposal"]
+
+
+def test_a_change_set_with_neither_messages_nor_session_says_what_to_give(
+    gitmem: RunCommand, store: Path
+) -> None:
+    assert "hint: Give one of the two" in gitmem("propose", "-", stdin="{}", code=1).err
 
 
 def test_a_change_set_that_is_not_there_is_named(gitmem: RunCommand, store: Path) -> None:

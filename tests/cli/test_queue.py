@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitmem.cache import Projection
+from gitmem.cli.queue import _gravity
+from gitmem.domain.layout import POLICY
+from gitmem.domain.policy import Policy
+from gitmem.repo import Repo
+from gitmem.services.begin import first_files, policy_file
+from gitmem.store import CACHE, Store
 from tests.cli.harness import ADA, RunCommand, RunOnTerminal
 from tests.conftest import RunGit
 
@@ -158,6 +166,68 @@ def test_reject_needs_a_reason_and_keeps_it(gitmem: RunCommand, proposal: str) -
     assert gitmem("proposals").out == ""
     newest = gitmem("log", "--json").json[0]
     assert (newest["kind"], newest["reason"]) == ("decision", "只是这次的任务")
+
+
+def cut(git: RunGit, store: Path, proposal: str) -> None:
+    """Put a proposal's branch on a commit that is none."""
+    tree = git(store, "rev-parse", "main^{tree}").strip()
+    commit = git(store, "commit-tree", tree, "-m", "no proposal").strip()
+    git(store, "update-ref", f"refs/heads/proposals/{proposal}", commit)
+
+
+def test_a_proposal_that_cannot_be_read_can_be_rejected(
+    gitmem: RunCommand, proposal: str, store: Path, git: RunGit
+) -> None:
+    other = propose(gitmem, "other", "Never push on a Friday afternoon.")
+    cut(git, store, proposal)
+    assert f"gitmem reject {proposal}" in gitmem("approve", proposal, "--yes", code=1).err
+    done = gitmem("reject", proposal, "--reason", "unreadable", "--yes")
+    assert "cannot be read" in done.out
+    assert "rejected" in done.out
+    assert [line["id"] for line in gitmem("proposals", "--json").json] == [other]
+
+
+def test_the_beginning_of_an_id_is_enough_to_reject_what_cannot_be_read(
+    gitmem: RunCommand, proposal: str, store: Path, git: RunGit
+) -> None:
+    cut(git, store, proposal)
+    (done,) = gitmem("reject", proposal[:-2], "--reason=gone", "--yes", "--json").json
+    assert (done["proposal"], done["state"]) == (proposal, "rejected")
+
+
+def test_a_person_is_asked_about_a_proposal_that_cannot_be_read(
+    gitmem: RunCommand, terminal: RunOnTerminal, proposal: str, store: Path, git: RunGit
+) -> None:
+    cut(git, store, proposal)
+    done = terminal("reject", proposal, "--reason=gone", answers=["n\n"])
+    assert done.code == 1
+    assert done.out.index("cannot be read") < done.out.index("[y/N]")
+    assert len(gitmem("proposals", "--json").json) == 1
+
+
+def test_an_exit_code_that_is_not_known_counts_as_the_gravest() -> None:
+    assert max([0, 1, 2, 4], key=_gravity) == 2
+    assert max([0, 9, 2, 4], key=_gravity) == 9
+
+
+def test_a_policy_without_yes_wants_an_answer_on_a_terminal(
+    gitmem: RunCommand, terminal: RunOnTerminal, tmp_path: Path, git: RunGit
+) -> None:
+    store = tmp_path / ".memory"
+    repo = Repo.init(store)
+    with closing(Store(repo, Projection.open(repo.private / CACHE))) as made:
+        policy = policy_file(Policy(allow_yes=False))
+        made.begin("0" * 32, {**first_files(), POLICY: policy}, 1_796_000_000)
+    proposal = propose(gitmem, "use-tabs")
+    for done in (
+        gitmem("approve", proposal, "--yes", code=1),
+        terminal("approve", proposal, "--yes"),
+        terminal("remember", "Use tabs.", "--yes"),
+    ):
+        assert done.code == 1
+        assert "does not allow --yes" in done.err + done.out
+    assert names(gitmem) == []
+    assert terminal("approve", proposal, answers=["y\n"]).code == 0
 
 
 def test_inside_an_agent_client_people_are_not_impersonated(
