@@ -16,10 +16,7 @@ class ProjectionIndex(Index):
 
     def size(self) -> tuple[int, int]:
         """Return the number of documents and of their terms."""
-        return (
-            int(self._projection.meta("documents") or 0),
-            int(self._projection.meta("terms") or 0),
-        )
+        return self._projection.size()
 
     def blocks(self, terms: Sequence[str]) -> Iterable[tuple[str, bytes]]:
         """Return the postings of these terms."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gitmem.cache.database import Database
@@ -12,19 +13,11 @@ from gitmem.domain.view import ViewRow
 
 #: SQLite's historical limit of variables in a statement is 999.
 _BATCH = 500
-#: What two projections of one main have in common: everything but numbers that were given out.
-_COMPARED = {
-    "the list of records": "SELECT name, rank, path, blob, description, status, valid_from,"
-    " valid_until, superseded, change, approved_by, approved_at FROM records ORDER BY name",
-    "what supersedes what": "SELECT name, by FROM supersedes ORDER BY name, by",
-    "the history": "SELECT oid, kind, change, at, approved_by, records, reason FROM commits"
-    " ORDER BY seq",
-    "which commit touched what": "SELECT t.name, c.oid FROM touched t JOIN commits c"
-    " USING(seq) ORDER BY t.name, c.seq",
-    "what was decided": "SELECT id, what, oid FROM decided JOIN commits USING(seq) ORDER BY id",
-    "where main stands": "SELECT key, value FROM meta ORDER BY key",
-    "the words for search": "SELECT DISTINCT term FROM blocks ORDER BY term",
-}
+#: Bytes of a block for each document in it: its number and its code, 32 bits each.
+_POSTING = 8
+_TYPES = dict(enumerate(RECORD_TYPES))
+_RECORD_KEYS = {"name", "body", "evidence", "supersedes"}
+_QUOTE_KEYS = {"session", "message", "cls", "attested", "at", "quote", "digest"}
 
 
 class RecordRow(NamedTuple):
@@ -56,17 +49,33 @@ class CommitRow(NamedTuple):
 
 
 class Projection(Database):
-    """The records of the newest accepted commit, and how they came to be."""
+    """The records of the newest accepted commit, and how they came to be.
+
+    Contents that cannot be what gitmem wrote are ``Damaged``, never another error.
+    """
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        try:
+            yield
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise self.damaged(f"{type(error).__name__}: {error}") from error
 
     # --- blobs ----------------------------------------------------------------------------
 
     def blob(self, oid: str) -> dict[str, Any] | None:
-        """Return what was parsed out of a blob, None where it was not parsed yet."""
+        """Return the record or quote in a blob that an accepted commit brought in, else None."""
         rows = self._run("SELECT json FROM blobs WHERE oid=?", (oid,))
-        return json.loads(rows[0][0]) if rows else None
+        if not rows:
+            return None
+        with self._decoding():
+            parsed: dict[str, Any] = json.loads(rows[0][0])
+            if not (parsed.keys() >= _RECORD_KEYS or parsed.keys() >= _QUOTE_KEYS):
+                raise ValueError(f"blob {oid} is neither a record nor a quote")
+        return parsed
 
     def put_blob(self, oid: str, parsed: Mapping[str, Any]) -> None:
-        """Keep what was parsed out of a blob."""
+        """Keep what was parsed out of a blob, for readers; verification reads git itself."""
         text = json.dumps(parsed, ensure_ascii=False)
         self._run("INSERT OR REPLACE INTO blobs VALUES(?,?)", (oid, text))
 
@@ -94,7 +103,12 @@ class Projection(Database):
             " ORDER BY rank, name LIMIT ?",
             (superseded, limit),
         )
-        return [ViewRow(name, RECORD_TYPES[rank], text, path) for name, rank, text, path in found]
+        with self._decoding():
+            return [ViewRow(name, _TYPES[rank], text, path) for name, rank, text, path in found]
+
+    def count(self) -> int:
+        """Return the number of records."""
+        return int(self._run("SELECT COUNT(*) FROM records")[0][0])
 
     def _rows(self, where: str, values: Sequence[Any]) -> list[RecordRow]:
         found = self._run(
@@ -102,22 +116,23 @@ class Projection(Database):
             f" approved_by, approved_at FROM records {where}",
             values,
         )
-        return [
-            RecordRow(
-                name=r[0],
-                type=RECORD_TYPES[r[1]],
-                path=r[2],
-                blob=r[3],
-                description=r[4],
-                status=r[5],
-                valid_from=r[6],
-                valid_until=r[7],
-                change=r[8],
-                approved_by=tuple(json.loads(r[9])),
-                approved_at=r[10],
-            )
-            for r in found
-        ]
+        with self._decoding():
+            return [
+                RecordRow(
+                    name=r[0],
+                    type=_TYPES[r[1]],
+                    path=r[2],
+                    blob=r[3],
+                    description=r[4],
+                    status=r[5],
+                    valid_from=r[6],
+                    valid_until=r[7],
+                    change=r[8],
+                    approved_by=tuple(json.loads(r[9])),
+                    approved_at=r[10],
+                )
+                for r in found
+            ]
 
     def numbers(self, names: Iterable[str]) -> dict[str, int]:
         """Return the document numbers of names, a new one for each name that has none."""
@@ -210,33 +225,24 @@ class Projection(Database):
             f"SELECT oid, kind, change, at, approved_by, records, reason FROM commits {where}",
             values,
         )
-        return [
-            CommitRow(
-                oid=r[0],
-                kind=r[1],
-                change=r[2],
-                at=r[3],
-                approved_by=tuple(json.loads(r[4])),
-                records=tuple((name, change) for name, change in json.loads(r[5])),
-                reason=r[6],
-            )
-            for r in found
-        ]
+        with self._decoding():
+            return [
+                CommitRow(
+                    oid=r[0],
+                    kind=r[1],
+                    change=r[2],
+                    at=r[3],
+                    approved_by=tuple(json.loads(r[4])),
+                    records=tuple((name, change) for name, change in json.loads(r[5])),
+                    reason=r[6],
+                )
+                for r in found
+            ]
 
     def decided(self, proposal: str) -> str | None:
         """Return ``merged`` or ``rejected`` where main decided a proposal."""
         rows = self._run("SELECT what FROM decided WHERE id=?", (proposal,))
         return rows[0][0] if rows else None
-
-    def differs_from(self, other: Projection) -> str:
-        """Return what is not as in ``other``, empty where all is; numbering does not count."""
-        for what, query in _COMPARED.items():
-            if self._run(query) != other._run(query):
-                return what
-        wanted = other._run("SELECT oid, json FROM blobs")
-        if any(self._run("SELECT json FROM blobs WHERE oid=?", (o,)) != [(j,)] for o, j in wanted):
-            return "the text of a record or quote"
-        return ""
 
     def merged_tip(self, proposal: str) -> str | None:
         """Return the merge that brought a proposal in, None where none did."""
@@ -251,18 +257,26 @@ class Projection(Database):
         rows = self._run("SELECT oid FROM commits ORDER BY seq LIMIT 1")
         return rows[0][0] if rows else None
 
-    def forget_chain(self) -> None:
-        """Drop everything but the parsed blobs, which stay true whatever main says."""
-        for table in ("records", "supersedes", "commits", "touched", "decided", "blocks"):
-            self._run(f"DELETE FROM {table}")
-        self._run("DELETE FROM meta WHERE key<>'schema'")
+    def forget_all(self) -> None:
+        """Empty the projection, parsed blobs and all; inside a transaction."""
+        self._create()
 
     # --- postings -------------------------------------------------------------------------
+
+    def size(self) -> tuple[int, int]:
+        """Return the number of documents and of their terms."""
+        with self._decoding():
+            return int(self.meta("documents") or 0), int(self.meta("terms") or 0)
 
     def block(self, term: str, block: int) -> bytes:
         """Return one block of postings, empty where there is none."""
         rows = self._run("SELECT data FROM blocks WHERE term=? AND block=?", (term, block))
-        return rows[0][0] if rows else b""
+        return self._checked(rows[0][0]) if rows else b""
+
+    def _checked(self, data: Any) -> bytes:
+        if not isinstance(data, bytes) or not data or len(data) % _POSTING:
+            raise self.damaged("a block of postings is cut off")
+        return data
 
     def put_block(self, term: str, block: int, data: bytes) -> None:
         """Keep a block of postings; an empty one is taken out."""
@@ -276,18 +290,21 @@ class Projection(Database):
         found: list[tuple[str, bytes]] = []
         for part in _batches(terms):
             marks = ",".join("?" * len(part))
-            found += self._run(
+            rows = self._run(
                 f"SELECT term, data FROM blocks WHERE term IN ({marks}) ORDER BY term, block", part
             )
+            found += [(term, self._checked(data)) for term, data in rows]
         return found
 
     def names(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the names behind document numbers."""
+        """Return the names behind document numbers; each must be a record's."""
         found: dict[int, str] = {}
         for part in _batches(numbers):
             marks = ",".join("?" * len(part))
             query = f"SELECT number, name FROM records WHERE number IN ({marks})"
             found.update((number, name) for number, name in self._run(query, part))
+        if len(found) != len(set(numbers)):
+            raise self.damaged("a posting names a document that is not there")
         return found
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from gitmem.cache import Projection
+from gitmem.cache import Damaged, Projection, Unusable
+from gitmem.cache.place import all_own
 from gitmem.config import who_am_i
 from gitmem.domain.layout import MAIN
+from gitmem.errors import Busy
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.refs import read_ref
 
@@ -68,20 +70,44 @@ class OpenMemory:
             self._store = Store.open(self.path)
         return self._store
 
-    def _current(self) -> Projection:
-        """The projection at the tip of main; opened for reading where it is there already."""
-        if self._store is None and self._projection is None:
-            self._projection = Projection.read(self._git_dir / _PRIVATE / _CACHE)
-        projection = self._projection
-        fresh = projection is not None and projection.meta("tip") == read_ref(self._git_dir, MAIN)
-        if self._store is None and projection is not None and fresh:
-            self._say_strays(projection)
-            return projection
+    def _read(self, question: Callable[[Projection], _T]) -> _T:
+        """Ask the projection at the tip of main, in one state of it.
+
+        A projection that is there already, whole and at main's tip, is read without git.
+        """
+        if self._store is None and self._is_own():
+            self._projection = self._projection or Projection.read(self._cache)
+            if self._projection is not None:
+                try:
+                    with self._projection.reading():
+                        self._projection.check()
+                        if self._projection.meta("tip") == read_ref(self._git_dir, MAIN):
+                            self._say_strays(self._projection)
+                            return question(self._projection)
+                except (Busy, Damaged, Unusable):
+                    pass  # the long way waits, or makes it anew
+                self._projection.close()
+                self._projection = None
         store = self._opened()
-        store.head()
-        self._say_strays(store.projection)
+
+        def ask() -> _T:
+            with store.snapshot():
+                self._say_strays(store.projection)
+                return question(store.projection)
+
+        answer = store.healed(ask)
         self._take_notes()
-        return store.projection
+        return answer
+
+    def _is_own(self) -> bool:
+        """Whether the store is this user's; only git knows whom else's repository to trust."""
+        root = self.path.resolve()
+        dirs = find_git_dir(root)
+        return all_own(root, root / ".git", dirs.private, dirs.common, self._cache.parent)
+
+    @property
+    def _cache(self) -> Path:
+        return self._git_dir / _PRIVATE / _CACHE
 
     def _say_strays(self, projection: Projection) -> None:
         strays = (projection.meta("strays") or "").split()

@@ -69,7 +69,9 @@ class MemoryStore(OpenMemory):
         """Return what is there, whether something is wrong, and what to do next."""
         from gitmem.services.inspecting import status
 
-        return self._noted(status(self._opened(), self._sessions(), self.proposals()))
+        store = self._opened()
+        with store.snapshot():
+            return self._noted(status(store, self._sessions(), self.proposals()))
 
     def list(self, *, type: str | None = None) -> builtins.list[RecordSummary]:
         """Return a line for each record, by type and name.
@@ -79,7 +81,7 @@ class MemoryStore(OpenMemory):
         """
         from gitmem.services.reading import list_records
 
-        return list_records(self._current(), type)
+        return self._read(lambda projection: list_records(projection, type))
 
     def show(self, name: str) -> RecordDetail:
         """Return one record whole, with its quotes.
@@ -89,9 +91,7 @@ class MemoryStore(OpenMemory):
         """
         from gitmem.services.reading import show_record
 
-        projection = self._current()
-        with projection.reading():
-            return show_record(projection, name)
+        return self._read(lambda projection: show_record(projection, name))
 
     def search(self, query: str, *, limit: int = 10) -> builtins.list[SearchHit]:
         """Return the records that match ``query`` best, the best first.
@@ -101,9 +101,7 @@ class MemoryStore(OpenMemory):
         """
         from gitmem.services.reading import search_records
 
-        projection = self._current()
-        with projection.reading():
-            return search_records(projection, query, limit)
+        return self._read(lambda projection: search_records(projection, query, limit))
 
     def log(self, name: str | None = None, *, limit: int | None = None) -> builtins.list[LogEntry]:
         """Return the commits of main, newest first; those that touched ``name`` if given.
@@ -125,8 +123,8 @@ class MemoryStore(OpenMemory):
         from gitmem.services.history import why
 
         store = self._opened()
-        store.head()
-        return why(store, self._sessions(), self.show(name))
+        with store.snapshot():
+            return why(store, self._sessions(), self.show(name))
 
     def fsck(self, *, progress: Progress | None = None) -> FsckReport:
         """Verify every commit of main from its parents."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from shlex import quote
 
-from gitmem.cache import CommitRow, Projection
+from gitmem.cache import CommitRow, Damaged, Projection, Unusable
+from gitmem.cache.comparing import difference
 from gitmem.domain.layout import MAIN, PROPOSALS
 from gitmem.errors import GitFailed, GitmemError
 from gitmem.results import FsckReport, Problem
@@ -34,7 +36,7 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         strays = [row for row in reversed(rows) if row.kind == "stray"]
         problems += [_stray(row, _UNDO) for row in strays if row.oid in head.strays]
         passed = [_stray(row, _NOTHING) for row in strays if row.oid not in head.strays]
-        problems += _projection(store, fresh)  # before fresh parses what is only proposed
+        problems += _projection(store, ledger, fresh)
         problems += _branches(store, ledger)
     except GitFailed as error:
         rows, passed = [], []
@@ -51,6 +53,7 @@ def _stray(row: CommitRow, fix: str) -> Problem:
 
 def _branches(store: Store, ledger: Ledger) -> list[Problem]:
     found = []
+    where = store.repo.root or store.repo.git_dir
     for ref, tip in sorted(store.repo.refs(PROPOSALS).items()):
         name = ref.removeprefix(PROPOSALS)
         try:
@@ -58,23 +61,34 @@ def _branches(store: Store, ledger: Ledger) -> list[Problem]:
             if branch.proposal.id != name:
                 raise GitmemError(f"the branch holds the proposal {branch.proposal.id}")
         except GitmemError as error:
-            where = store.repo.root or store.repo.git_dir
             fix = f"It cannot be merged. To remove it: git -C {where} branch -D proposals/{name}"
             found.append(Problem(ref, error.message, fix))
+    for ref, file in store.broken_proposals().items():
+        fix = f"git passes over it. To remove it: rm {quote(str(file))}"
+        found.append(Problem(ref, "the file of this ref does not name a commit", fix))
     return found
 
 
-def _projection(store: Store, fresh: Projection) -> list[Problem]:
-    """Compare what reads are answered from with what git says."""
-    store.head()
-    difference = store.projection.differs_from(fresh)
-    if not difference:
+def _projection(store: Store, ledger: Ledger, fresh: Projection) -> list[Problem]:
+    """Compare what reads are answered from with what git says; nothing is healed."""
+    kept = store.projection
+    try:
+        store.ledger.catch_up()
+        ledger.catch_up()  # main may have moved while all of it was verified
+        reason = difference(kept, fresh)
+        if reason:
+            kept.damaged(reason)  # the next command makes it anew
+    except Unusable:
+        return []  # it cannot be written: what is read is made from git each time
+    except Damaged as error:
+        reason = error.reason
+    if not reason:
         return []
     return [
         Problem(
             str(store.repo.private / CACHE),
-            f"the projection differs from what main says: {difference}",
-            "Remove the file; the next command rebuilds it.",
+            f"the projection differs from what main says: {reason}",
+            "Nothing is lost: the next command makes it anew from git.",
         )
     ]
 

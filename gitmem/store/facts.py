@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from gitmem.cache import Projection
+from gitmem.cache import Projection, RecordRow
 from gitmem.documents import MAX_REVIEWER_BYTES, read_evidence, read_policy, read_reviewer
 from gitmem.domain.commit_message import CommitMessage, parse_message
 from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, Evidence, is_short
@@ -33,11 +33,17 @@ from gitmem.repo import Repo, diff_trees
 
 #: Commits of one proposal: rounds of reviews by a handful of reviewers stay far below.
 MAX_BRANCH = 1000
+#: Parsed records, and as many quotes, that one process keeps; each is a few kilobytes.
+_BLOBS_KEPT = 1024
 _SIGNATURES = ("gpgsig", "gpgsig-sha256")
 
 
 class Facts:
-    """Loads grounds and branches of one repository. Parsed blobs are kept in the projection."""
+    """Loads grounds and branches of one repository.
+
+    What a blob holds is always read out of git, once for each process: the copies that the
+    projection keeps for readers are never believed here.
+    """
 
     def __init__(self, repo: Repo, projection: Projection) -> None:
         self._repo = repo
@@ -45,6 +51,8 @@ class Facts:
         self._policy = lru_cache(maxsize=8)(self._read_policy)
         self._reviewers = lru_cache(maxsize=8)(self._read_reviewers)
         self._entries = lru_cache(maxsize=256)(self._read_entries)
+        self._record = lru_cache(maxsize=_BLOBS_KEPT)(self._read_record)
+        self._evidence = lru_cache(maxsize=_BLOBS_KEPT)(self._read_evidence)
 
     # --- trees ----------------------------------------------------------------------------
 
@@ -93,33 +101,28 @@ class Facts:
     # --- blobs ----------------------------------------------------------------------------
 
     def record(self, oid: str, where: str) -> Record:
-        """Return the record in a blob, parsed once in its life.
+        """Return the record in a blob.
 
         Raises:
             InvalidInput: it is no legal record.
+            NotFound: it is not there.
         """
-        parsed = self._projection.blob(oid)
-        if parsed is None or "body" not in parsed:  # the blob of a quote is no record
-            record = read_record(self._repo.reader.blob(oid, max_bytes=MAX_BYTES), where)
-            self._projection.put_blob(oid, record.model_dump())
-            return record
-        tuples = {key: tuple(parsed[key]) for key in ("evidence", "supersedes")}
-        return Record.model_construct(**{**parsed, **tuples})
+        return self._record(oid, where)
+
+    def _read_record(self, oid: str, where: str) -> Record:
+        return read_record(self._repo.reader.blob(oid, max_bytes=MAX_BYTES), where)
 
     def evidence(self, oid: str, where: str) -> Evidence:
-        """Return the evidence in a blob, parsed once in its life.
+        """Return the evidence in a blob.
 
         Raises:
             InvalidInput: it is no legal evidence.
+            NotFound: it is not there.
         """
-        parsed = self._projection.blob(oid)
-        if parsed is None or "quote" not in parsed:  # the blob of a record is no quote
-            evidence = read_evidence(
-                self._repo.reader.blob(oid, max_bytes=MAX_EVIDENCE_BYTES), where
-            )
-            self._projection.put_blob(oid, evidence.model_dump())
-            return evidence
-        return Evidence.model_validate(parsed)
+        return self._evidence(oid, where)
+
+    def _read_evidence(self, oid: str, where: str) -> Evidence:
+        return read_evidence(self._repo.reader.blob(oid, max_bytes=MAX_EVIDENCE_BYTES), where)
 
     def _read_policy(self, oid: str) -> Policy:
         return read_policy(self._repo.reader.blob(oid, max_bytes=MAX_POLICY_BYTES))
@@ -151,6 +154,9 @@ class Facts:
             statements: texts whose tombstones matter.
             proposal: the id of the proposal that is to be decided.
             keys: tombstones (40 hex) that matter.
+
+        Raises:
+            Damaged: the projection says something else of these records than git.
         """
         tree = self._repo.reader.commit(commit).tree
         manifest_entry = self.entry(tree, MANIFEST)
@@ -161,7 +167,7 @@ class Facts:
             self._repo.reader.blob(manifest_entry.oid, max_bytes=MAX_MANIFEST_BYTES)
         )
         touched = list(names)
-        rows = {name: self._projection.record(name) for name in touched}
+        rows = {name: self._row(tree, name) for name in touched}
         old = {
             name: statement(self.record(row.blob, row.path)) for name, row in rows.items() if row
         }
@@ -180,6 +186,21 @@ class Facts:
             tombstones=frozenset(key for key in wanted if self.entry(tree, tombstone_path(key))),
             decided=self._projection.decided(proposal) if proposal else None,
         )
+
+    def _row(self, tree: str, name: str) -> RecordRow | None:
+        """Return the projection's row of a record, which must be as the record in ``tree``."""
+        row, place = self._projection.record(name), self.record_at(tree, name)
+        if row is None and place is None:
+            return None
+        if row is None or place is None:
+            raise self._projection.damaged(f"{name} is in it or in git, but not in both")
+        record = self.record(place.blob, place.path)
+        there = (record.type, record.description, record.status)
+        dates = (record.valid_from, record.valid_until)
+        known = (row.path, row.blob, row.type, row.description, row.status)
+        if known != (place.path, place.blob, *there) or dates != (row.valid_from, row.valid_until):
+            raise self._projection.damaged(f"{name} is not as it is in git")
+        return row
 
     # --- branch ---------------------------------------------------------------------------
 

@@ -8,18 +8,22 @@ memory, never lost, passed over by the next merge.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from gitmem.cache import CommitRow, Projection, RecordRow
+from gitmem.cache import CommitRow
 from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
 from gitmem.domain.instants import format_instant
-from gitmem.domain.layout import MAIN, MANIFEST, POLICY, VIEW, parse_tombstone_path
+from gitmem.domain.layout import (
+    MAIN,
+    MANIFEST,
+    POLICY,
+    VIEW,
+    parse_tombstone_path,
+)
 from gitmem.domain.manifest import MAX_MANIFEST_BYTES, check_version
 from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, format_signature
-from gitmem.domain.planned import LEDGER_IDENTITY, Plan, PlannedCommit, complete
-from gitmem.domain.policy import Policy
-from gitmem.domain.proposal import Proposal
-from gitmem.domain.record import Record, statement
+from gitmem.domain.planned import LEDGER_IDENTITY, PlannedCommit
+from gitmem.domain.record import statement
 from gitmem.domain.tombstone import MAX_TOMBSTONE_BYTES, parse_tombstone
 from gitmem.domain.verify import (
     Branch,
@@ -30,14 +34,15 @@ from gitmem.domain.verify import (
     plan_merge,
     read_decision,
 )
-from gitmem.domain.view import render_view
 from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused, Waiting
-from gitmem.ranking import changed_blocks, count, document, rewrite
-from gitmem.repo import Found, Repo, diff_trees
-from gitmem.store.facts import Facts, committed_at, message_of
+from gitmem.repo import Found, diff_trees
+from gitmem.store.agreement import check_chain, check_contents
+from gitmem.store.facts import committed_at, message_of
+from gitmem.store.folding import Fold, Prepared
 from gitmem.store.root import check_root
 
 Progress = Callable[[str, int, "int | None"], None]
+_FETCH = "Fetch the missing objects from another copy of this memory."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +54,8 @@ class Head:
     strays: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A planned change of main with what it was planned on. ``branch`` is None for a decision."""
-
-    plan: Plan
-    policy: Policy
-    tree: str
-    branch: Branch | None = None
-    rejects: str | None = None
-
-
-class Ledger:
+class Ledger(Fold):
     """Main, as the projection knows it."""
-
-    def __init__(self, repo: Repo, projection: Projection) -> None:
-        self._repo = repo
-        self._projection = projection
-        self.facts = Facts(repo, projection)
 
     # --- following main -------------------------------------------------------------------
 
@@ -75,6 +64,8 @@ class Ledger:
 
         Raises:
             NotFound: the repository has no main, or its main does not begin with a genesis.
+            GitFailed: an object of its history is missing.
+            Damaged, Unusable: the projection is to be made anew, or is to be held in memory.
         """
         tip = self._repo.read_ref(MAIN)
         if tip is None:
@@ -82,13 +73,20 @@ class Ledger:
                 f"{self._repo.root or self._repo.git_dir} is a git repository, but no memory",
                 hint="Run `gitmem init PATH` to make one.",
             )
+        self._projection.check()
         if self._projection.meta("tip") != tip:
             with self._projection.transaction():
                 # Read again: whoever had the projection until now may have gone further.
                 self._follow(self._repo.read_ref(MAIN) or tip, progress)
-        return self._head()
+        return self.known_head()
 
-    def _head(self) -> Head:
+    def known_head(self) -> Head:
+        """Return where main stood when the projection was brought to its tip.
+
+        Raises:
+            NotFound: main does not begin with a genesis.
+            Damaged: it cannot have stood there.
+        """
         accepted = self._projection.meta("accepted")
         tip = self._projection.meta("tip")
         if not accepted or not tip:
@@ -97,18 +95,15 @@ class Ledger:
                 f"main of {root} does not begin with the first commit of a memory",
                 hint="Run `gitmem init` in another folder; this history is somebody else's.",
             )
-        strays = self._projection.meta("strays") or ""
-        return Head(tip, accepted, tuple(strays.split()))
+        strays = (self._projection.meta("strays") or "").split()
+        if (strays[-1] if strays else accepted) != tip:
+            raise self._projection.damaged(f"{accepted} does not lead to main's tip")
+        return Head(tip, accepted, tuple(strays))
 
     def _follow(self, tip: str, progress: Progress | None) -> None:
-        known = self._projection.meta("tip")
-        chain: list[str] = []
-        for oid in self._repo.first_parents(tip):
-            if oid == known:
-                break
-            chain.append(oid)
-        else:
-            self._projection.forget_chain()
+        chain, is_known = self._chain(tip)
+        if not is_known:
+            self._projection.forget_all()
         for done, oid in enumerate(reversed(chain), start=1):
             self._fold(oid)
             if progress:
@@ -116,6 +111,19 @@ class Ledger:
         if self._projection.meta("accepted"):
             check_root(self._repo, self._projection.first_commit() or "")
         self._projection.set_meta("tip", tip)
+
+    def _chain(self, tip: str) -> tuple[list[str], bool]:
+        """Return the commits of main from ``tip`` back to the known ones, and if there are any."""
+        known = self._projection.meta("tip")
+        chain: list[str] = []
+        try:
+            for oid in self._repo.first_parents(tip):
+                if oid == known:
+                    return chain, True
+                chain.append(oid)
+        except NotFound as error:
+            raise GitFailed(f"main cannot be read: {error.message}", hint=_FETCH) from error
+        return chain, False
 
     def _fold(self, oid: str) -> None:
         strays = (self._projection.meta("strays") or "").split()
@@ -126,11 +134,15 @@ class Ledger:
             reason = error.message.removeprefix(f"{oid}: ")
         except (NotFound, GitFailed) as error:
             # Not the commit's fault: were it taken for a stray, a merge would pass it over.
-            raise GitFailed(f"{oid} on main cannot be verified: {error.message}") from error
+            what = f"{oid} on main cannot be verified: {error.message}"
+            raise GitFailed(what, hint=_FETCH) from error
         else:
             if planned.oid == oid:
                 return
             reason = _difference(planned, commit)
+        accepted = self._projection.meta("accepted")
+        if accepted is not None:
+            check_contents(self.facts, self._projection, self.facts.ground(accepted))
         self._refuse_newer(commit)
         reason = reason.encode("utf-8", "backslashreplace").decode("utf-8")
         row = CommitRow(oid, "stray", "", _instant_of(commit, oid), (), (), reason)
@@ -163,6 +175,15 @@ class Ledger:
             raise InvalidInput(f"has {len(commit.parents)} parents", where=oid)
         parent, tip = commit.parents
         return self.prepare_merge(Head(parent, accepted, tuple(strays)), tip)
+
+    def check(self, head: Head) -> None:
+        """Check the projection against git, before main moves on from ``head``.
+
+        Raises:
+            Damaged: it says something else.
+        """
+        check_chain(self._repo, self._projection, *astuple(head))
+        check_contents(self.facts, self._projection, self.facts.ground(head.accepted))
 
     # --- planning -------------------------------------------------------------------------
 
@@ -246,73 +267,6 @@ class Ledger:
         store_id = message_of(commit, oid).need("Store")
         return self.prepare_genesis(store_id, files, committed_at(commit, oid))
 
-    # --- folding --------------------------------------------------------------------------
-
-    def fold(self, prepared: Prepared) -> PlannedCommit:
-        """Fold a change that is about to be written; the caller undoes it if that fails."""
-        old = self._documents(prepared)
-        planned = self._planned(prepared)
-        self._keep(old, prepared, planned.oid)
-        self._projection.set_meta("tip", planned.oid)
-        return planned
-
-    def settle(self, prepared: Prepared, oid: str) -> PlannedCommit:
-        """Return the commit that ``prepared`` makes; fold it if it is the very one named."""
-        with self._projection.trial() as trial:
-            old = self._documents(prepared)
-            planned = self._planned(prepared)
-            if planned.oid == oid:
-                self._keep(old, prepared, oid)
-                trial.keep()
-            return planned
-
-    def _keep(self, old: list[tuple[int, str]], prepared: Prepared, oid: str) -> None:
-        self._reindex(old, self._documents(prepared))
-        self._projection.add_commit(_row(oid, prepared), _decided(prepared))
-        self._projection.set_meta("accepted", oid)
-        self._projection.set_meta("strays", "")
-
-    def _planned(self, prepared: Prepared) -> PlannedCommit:
-        if prepared.branch is not None:
-            self._apply(prepared.plan, prepared.branch)
-        limits = prepared.policy.view
-        current, superseded = self._projection.view_rows(limits.lines)
-        total = sum(prepared.plan.by_type.values())
-        view = render_view(current, superseded, total, limits.lines, limits.bytes)
-        return complete(prepared.plan, view, prepared.tree, self._repo.reader.tree)
-
-    def _apply(self, plan: Plan, branch: Branch) -> None:
-        numbers = self._projection.numbers(branch.records)
-        for change in branch.proposal.changes:
-            if change.new is None:
-                self._projection.remove_record(change.name)
-                continue
-            record = branch.records[change.name]
-            row = _record_row(record, change.new.path, change.new.blob, plan)
-            self._projection.put_record(row, numbers[change.name], record.supersedes)
-
-    def _documents(self, prepared: Prepared) -> list[tuple[int, str]]:
-        if prepared.branch is None:
-            return []
-        found = []
-        for name in prepared.branch.proposal.names:
-            row = self._projection.record(name)
-            if row is not None:
-                record = self.facts.record(row.blob, row.path)
-                text = document(name, record.description, record.body)
-                found.append((self._projection.numbers([name])[name], text))
-        return found
-
-    def _reindex(self, old: list[tuple[int, str]], new: list[tuple[int, str]]) -> None:
-        for (term, block), changes in sorted(changed_blocks(old, new).items()):
-            data = rewrite(self._projection.block(term, block), changes)
-            self._projection.put_block(term, block, data)
-        documents = int(self._projection.meta("documents") or 0) + len(new) - len(old)
-        terms = int(self._projection.meta("terms") or 0)
-        terms += sum(count(text)[1] for _, text in new) - sum(count(text)[1] for _, text in old)
-        self._projection.set_meta("documents", str(documents))
-        self._projection.set_meta("terms", str(terms))
-
 
 def _difference(planned: PlannedCommit, commit: Commit) -> str:
     """Say in what a commit differs from the one that its parents give."""
@@ -325,43 +279,6 @@ def _difference(planned: PlannedCommit, commit: Commit) -> str:
     }
     differ = [part for part, is_other in parts.items() if is_other] or ["its headers"]
     return f"{' and '.join(differ)} are not what its parents give"
-
-
-def _decided(prepared: Prepared) -> tuple[str, str] | None:
-    if prepared.branch is not None:
-        return prepared.branch.proposal.id, "merged"
-    return (prepared.rejects, "rejected") if prepared.rejects else None
-
-
-def _row(oid: str, prepared: Prepared) -> CommitRow:
-    plan = prepared.plan
-    kind = ("genesis", "decision", "merge")[len(plan.parents)]
-    proposal: Proposal | None = prepared.branch.proposal if prepared.branch else None
-    return CommitRow(
-        oid=oid,
-        kind=kind,
-        change=plan.change,
-        at=format_instant(plan.at),
-        approved_by=plan.approved_by,
-        records=tuple((c.name, c.kind) for c in proposal.changes) if proposal else (),
-        reason=plan.message.one("Reason") or "",
-    )
-
-
-def _record_row(record: Record, path: str, blob: str, plan: Plan) -> RecordRow:
-    return RecordRow(
-        name=record.name,
-        type=record.type,
-        path=path,
-        blob=blob,
-        description=record.description,
-        status=record.status,
-        valid_from=record.valid_from,
-        valid_until=record.valid_until,
-        change=plan.change,
-        approved_by=plan.approved_by,
-        approved_at=format_instant(plan.at),
-    )
 
 
 def _check_file(path: str, data: bytes) -> None:

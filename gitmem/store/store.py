@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from gitmem.cache import Projection
+from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.domain.commit_message import CommitMessage, write_message
 from gitmem.domain.layout import KEPT, MAIN, PROPOSALS
 from gitmem.domain.objects import ZERO, Identity
@@ -27,11 +28,16 @@ from gitmem.repo import (
     note_worktree,
 )
 from gitmem.store.drafting import Draft
-from gitmem.store.ledger import Head, Ledger, Prepared, Progress
+from gitmem.store.folding import Prepared
+from gitmem.store.ledger import Head, Ledger, Progress
 from gitmem.store.root import check_root
 
 CACHE = "cache.sqlite"
 SESSIONS = "sessions"
+#: A damaged file may also be one that cannot be written: made anew first, then in memory.
+_HEALINGS = 2
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,8 @@ class Store:
         self.projection = projection
         self.ledger = Ledger(repo, projection)
         self.facts = self.ledger.facts
-        self.notes: list[str] = []
+        self.notes = projection.notes  # one list: what heals the projection says so too
+        self._pinned: Head | None = None
 
     @classmethod
     def open(cls, path: Path) -> Store:
@@ -73,7 +80,38 @@ class Store:
 
     def head(self, progress: Progress | None = None) -> Head:
         """Return where main stands, with everything up to it verified."""
-        return self.ledger.catch_up(progress)
+        return self._pinned or self.healed(lambda: self.ledger.catch_up(progress))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Head]:
+        """Answer everything inside from one state of main, whatever moves meanwhile.
+
+        For reading only: nothing is merged or decided inside.
+        """
+        if self._pinned is not None:
+            yield self._pinned
+            return
+        self.head()
+        with self.projection.reading():
+            self._pinned = self.ledger.known_head()
+            try:
+                yield self._pinned
+            finally:
+                self._pinned = None
+
+    def healed(self, act: Callable[[], _T]) -> _T:
+        """Do ``act``, and again on a projection made anew if the one at hand is no good.
+
+        The one place that heals. ``act`` raises what is wrong before it has moved a ref.
+        """
+        for _ in range(0 if self._pinned else _HEALINGS):
+            try:
+                return act()
+            except Damaged:
+                self.projection.start_over()
+            except Unusable as error:
+                self.projection.go_on_in_memory(error)
+        return act()
 
     def begin(self, store_id: str, files: Mapping[str, bytes], at: int) -> str:
         """Write the first commit of a new memory and return its id.
@@ -85,7 +123,7 @@ class Store:
             if self.repo.read_ref(MAIN):
                 raise Refused(f"{self.repo.root or self.repo.git_dir} has a main already")
             prepared = self.ledger.prepare_genesis(store_id, files, at)
-            root = self._advance(prepared, None, [])
+            root = self.healed(lambda: self._advance(prepared, None, []))
             check_root(self.repo, root)
         return root
 
@@ -97,16 +135,21 @@ class Store:
             Refused: the policy says no, or the branch moved since ``expected_tip``.
             Waiting: the policy wants a person, or the proposal is stale.
         """
-        with self.repo.lock():
+        ref = PROPOSALS + proposal_id
+
+        def merge() -> str:
             head = self.head()
-            ref = PROPOSALS + proposal_id
             tip = self.repo.read_ref(ref)
             if tip is None:
                 raise NotFound(f"there is no open proposal {proposal_id}")
             if expected_tip is not None and tip != expected_tip:
                 raise Refused(f"{proposal_id} changed meanwhile; look at it again")
+            self.ledger.check(head)
             prepared = self.ledger.prepare_merge(head, tip)
             return self._advance(prepared, head, [RefUpdate(ref, None, tip)])
+
+        with self.repo.lock():
+            return self.healed(merge)
 
     def decide(
         self, fields: DecisionFields, changes: Mapping[str, bytes | None], tip: str | None = None
@@ -119,11 +162,16 @@ class Store:
             Refused: it is no person's, or the proposal was decided before.
             InvalidInput: it touches what a decision may not.
         """
-        with self.repo.lock():
+
+        def decide() -> str:
             head = self.head()
+            self.ledger.check(head)
             prepared = self.ledger.prepare_decision(head, fields, changes)
             moves = self._keep(fields.rejects, tip) if tip and fields.rejects else []
             return self._advance(prepared, head, moves)
+
+        with self.repo.lock():
+            return self.healed(decide)
 
     def set_aside(self, name: str, tip: str) -> None:
         """Keep a branch that is no proposal aside, where nothing but this machine sees it."""
@@ -237,6 +285,10 @@ class Store:
     def open_proposals(self) -> dict[str, str]:
         """Return the open proposals: id -> tip. Branches that main has decided are put away."""
         self.head()
+        self.notes += [
+            f"{ref} is damaged: its file names no commit (see `gitmem fsck`)"
+            for ref in self.broken_proposals()
+        ]
         found = {}
         for ref, tip in self.repo.refs(PROPOSALS).items():
             proposal_id = ref.removeprefix(PROPOSALS)
@@ -246,6 +298,21 @@ class Store:
             else:
                 self._put_away(proposal_id, tip, what)
         return dict(sorted(found.items()))
+
+    def broken_proposals(self) -> dict[str, Path]:
+        """Return the files that stand for proposals but hold no commit's id, by their refs.
+
+        git does not list them, so nothing else would tell that a proposal is lost.
+        """
+        listed = self.repo.refs(PROPOSALS)
+        folder = self.repo.git_dir / PROPOSALS
+        found = {}
+        for file in sorted(folder.rglob("*")):
+            ref = PROPOSALS + file.relative_to(folder).as_posix()
+            if ref in listed or file.suffix == ".lock" or (file.is_dir() and not file.is_symlink()):
+                continue
+            found[ref] = file
+        return found
 
     def _put_away(self, proposal_id: str, tip: str, what: str) -> None:
         """Put a decided branch away, unless somebody is writing: then the next command does."""
@@ -284,9 +351,14 @@ class Store:
 
     def judged(self, tip: str) -> Judged:
         """Return a proposal's branch, the ground it would stand on, and what is decided now."""
-        branch = self.facts.branch(tip)
-        ground = self.ledger.ground_for(self.head(), branch)
-        return Judged(branch, ground, judge(ground, branch))
+
+        def judged() -> Judged:
+            with self.snapshot() as head:
+                branch = self.facts.branch(tip)
+                ground = self.ledger.ground_for(head, branch)
+                return Judged(branch, ground, judge(ground, branch))
+
+        return self.healed(judged)
 
 
 def reviewer_identity(review: Review) -> Identity:

@@ -16,7 +16,7 @@ from gitmem import MemoryStore
 from gitmem.domain.verify import plan_merge
 from gitmem.errors import GitmemError
 from gitmem.store import Store
-from gitmem.store.ledger import Prepared
+from gitmem.store.folding import Prepared
 
 ADA = "Ada <ada@example.org>"
 BEN = "本 <ben@example.org>"
