@@ -21,7 +21,7 @@ from gitmem.domain.session import (
     Session,
     message_digest,
 )
-from gitmem.errors import InvalidInput, NotFound
+from gitmem.errors import GitmemError, InvalidInput, NotFound
 from gitmem.redaction import redact, redact_continuation
 from gitmem.sessions.format import VERSION, Stored, end_of_lines, parse, read_header, session_of
 from gitmem.transcripts.base import Conversation, RawMessage, Tally, part
@@ -48,7 +48,12 @@ class Captured:
 
 
 class SessionFiles:
-    """The session files of one store. ``directory`` is made (mode 0700) when first needed."""
+    """The session files of one store. ``directory`` is made (mode 0700) when first needed.
+
+    A link is never followed, neither in place of the directory nor of a file in it: whatever is
+    read or written here is below the store's git directory. Every method raises ``GitmemError``
+    where it meets one.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -172,6 +177,7 @@ class SessionFiles:
         first = message_digest(messages[0])
         best: Stored | None = None
         for path in self._paths():
+            _check_file(path)
             header = read_header(path)
             if header is None or header.get("first") != first:
                 continue
@@ -188,11 +194,20 @@ class SessionFiles:
         return best
 
     def _paths(self) -> Iterator[Path]:
+        self._check_directory()
         if not self._directory.is_dir():
             return
         for path in sorted(self._directory.iterdir()):
             if path.suffix == ".jsonl" and _ID.fullmatch(path.stem) and path.is_file():
                 yield path
+
+    def _check_directory(self) -> None:
+        if self._directory.is_symlink():
+            raise GitmemError(
+                f"{self._directory}: is a symbolic link; conversations are kept only inside the "
+                "git directory",
+                hint=f"Remove it if you did not make it: rm '{self._directory}'",
+            )
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -211,7 +226,9 @@ class SessionFiles:
     def _read(self, session_id: str) -> Stored | None:
         if not _ID.fullmatch(session_id) or len(session_id) > MAX_SESSION_ID:
             return None
+        self._check_directory()
         path = self._path(session_id)
+        _check_file(path)
         try:
             lines = path.read_bytes().split(b"\n")[:-1]
         except FileNotFoundError:
@@ -237,6 +254,7 @@ class SessionFiles:
         self, header: dict[str, Any], messages: tuple[Message, ...], now: str, session_id: str
     ) -> Session:
         """Write a new session file; it is there completely or not at all."""
+        self._check_directory()
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._directory.chmod(0o700)
         header = {
@@ -261,7 +279,10 @@ class SessionFiles:
 
     def _append(self, session_id: str, lines: bytes) -> None:
         """Append whole lines in one write, after cutting off a torn last line."""
-        with self._path(session_id).open("r+b") as file:
+        self._check_directory()
+        path = self._path(session_id)
+        _check_file(path)
+        with path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
             end = end_of_lines(file, size)
             if end != size:
@@ -270,6 +291,14 @@ class SessionFiles:
             file.write(lines)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _check_file(path: Path) -> None:
+    if path.is_symlink():
+        raise GitmemError(
+            f"{path}: is a symbolic link, and no session that gitmem stored",
+            hint=f"Remove it: rm '{path}'",
+        )
 
 
 def _sync_directory(directory: Path) -> None:
