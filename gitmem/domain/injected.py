@@ -19,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gitmem.domain.shown import Shown
+
 #: Tags that clients wrap injected text in. Lower case; matched in any case, and with ``-`` or
 #: ``_`` between the words. Without either it is a type, as in ``List<ToolResult>``.
 INJECTED_TAGS = (
@@ -88,12 +90,6 @@ _TAG = re.compile(
 _CONTINUED = re.compile(
     r"^[^\S\n]*+[>*#]{0,8}+[^\S\n]*+(?:" + "|".join(map(re.escape, _OPEN_ENDED)) + ")",
     re.IGNORECASE | re.MULTILINE,
-)
-#: Characters that are not drawn: with one of them inside, a tag still looks like a tag. The mark
-#: that stands for a character that could not be stored is one of them.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffd\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _TOOL_NAMES = frozenset(name.replace("-", "_") for name in TOOL_TAGS)
 _INJECTED_NAMES = frozenset(name.replace("-", "_") for name in INJECTED_TAGS)
@@ -173,14 +169,14 @@ def segments_of_parts(texts: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
     the segments of a part are its text; a segment of white space alone is joined to its
     neighbour.
     """
-    shown = _Shown.of("".join(texts))
+    shown = Shown.of("".join(texts))
     runs = [(shown.origin(end), cls) for end, cls in _runs(shown.text)]
     divided: list[tuple[Segment, ...]] = []
     start = 0
     continued = False
     for text in texts:
         found = list(_cut(runs, start, text))
-        own = _Shown.of(text)
+        own = Shown.of(text)
         match = _CONTINUED.search(own.text)
         if continued or own.text.lstrip().lower().startswith(_PREFIXES):
             found = [Segment("injected", text)]
@@ -191,23 +187,6 @@ def segments_of_parts(texts: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
         divided.append(_join_blank(found))
         start += len(text)
     return tuple(divided)
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """A text without its invisible characters, and where each of them stood in it."""
-
-    text: str
-    gaps: list[int]
-
-    @classmethod
-    def of(cls, text: str) -> _Shown:
-        gaps = [match.start() - n for n, match in enumerate(_INVISIBLE.finditer(text))]
-        return cls(_INVISIBLE.sub("", text) if gaps else text, gaps)
-
-    def origin(self, at: int) -> int:
-        """Return where the character at ``at`` stands in the text as it was."""
-        return at + bisect_right(self.gaps, at)
 
 
 def _runs(text: str) -> list[tuple[int, Speaker]]:
