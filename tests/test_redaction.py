@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import string
 import subprocess
 import sys
@@ -76,6 +77,17 @@ SAID = [
     ("DB_PASS={}", "s3cret"),
     ("mysql --password {} -h db", "hunter2"),
     ("curl -u admin:{} https://x.test", "hunter2"),
+    ("curl -u admin:{} https://x.test", "swordfish"),
+    ("curl -s -uadmin:{} https://x.test", "hunter2"),
+    ("curl --user 'admin:{}' https://x.test", "hunter2"),
+    ("sshpass -p '{}' ssh host", "Xy77Zt99"),
+    ("sshpass -p{} ssh host", "Xy77Zt99"),
+    ("mysql -uroot -p{} app", "Xy77Zt88"),
+    ("mysqldump --all-databases -u root -p'{}'", "Xy77Zt88"),
+    ("mongosh -u root -p {} --quiet", "Xy77Zt88"),
+    ("redis-cli -h cache -a {} ping", "Xy77Zt88"),
+    ("docker login -u ada -p {} reg.test", "Xy77Zt88"),
+    ("smbclient //host/share -U ada%{}", "Xy77Zt88"),
     ('{{"password": "{}"}}', "hunter2"),
     ('{{\\"password\\": \\"{}\\"}}', "hunter2"),
     ("my API key is {}", "9f8e7d6c5b4a39281706"),
@@ -137,6 +149,9 @@ KEPT = [
     "version 13.800.555.1234, phone 1.800.555.0199",
     "data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUgAA" * 30 + "==",
     "data:x;base64," + "QUtJQVo3UVdFUlRZMTIzNEFCQ0Q+" + "AKIAZ7QWERTY1234ABCD+" * 12,
+    "docker run --name mongo -p 27017:27017 mongo; docker run mysql -p3306:3306",
+    "mysql -u root -p app; curl -u user:password https://x.test; sshpass -p $PASS ssh host",
+    "VGhlIHBhc3N3b3JkIGlzIHN0b3JlZCBpbiBWYXVsdC4=",
     "the password is stored in Vault",
     "The password is rotated monthly.",
     "the password is at least 12 characters",
@@ -202,7 +217,18 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert again.kinds == ()
 
 
-FRAGMENTS = [*KEYS.values(), *(s.format(v) for s, v in SAID), *KEPT, "\n", " ", "'", '"', "密码是"]
+FRAGMENTS = [
+    "\u200b",
+    "\uff4b",
+    *KEYS.values(),
+    *(s.format(v) for s, v in SAID),
+    *KEPT,
+    "\n",
+    " ",
+    "'",
+    '"',
+    "密码是",
+]
 
 
 @given(st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=8)), max_size=6))
@@ -245,6 +271,45 @@ def test_a_mark_that_nobody_made_hides_no_secret() -> None:
     done = redact(text).text
     assert GITHUB not in done
     assert "hunter2" not in done
+
+
+@pytest.mark.parametrize("name", ["github", "anthropic", "aws", "jwt"])
+@pytest.mark.parametrize("hidden", ["\u200b", "\u00ad", "\ufeff\u2060", "\ufffd"])
+def test_a_key_with_something_inside_that_is_not_drawn_is_masked_whole(
+    name: str, hidden: str
+) -> None:
+    key = KEYS[name]
+    for at in (2, 6, len(key) - 3):
+        text = f"用{hidden} {key[:at]}{hidden}{key[at:]} 吧{hidden}"
+        done = redact(text)
+        assert done.text == f"用{hidden} [redacted:{done.kinds[0]}] 吧{hidden}"
+    wide = "".join(chr(ord(c) + 0xFEE0) if c.isalnum() else c for c in key)
+    assert wide[-8:] not in redact(f"it is {wide} now").text
+
+
+@pytest.mark.parametrize("said", ["password: hunter2", "密码是 hunter2", f"use {GITHUB} here"])
+def test_base64_of_a_text_with_a_secret_is_masked_whole(said: str) -> None:
+    word = base64.b64encode(said.encode()).decode()
+    done = redact(f"echo {word} | base64 -d")
+    assert done.text == f"echo [redacted:{done.kinds[0]}] | base64 -d"
+    assert len(done.kinds) == 1
+
+
+def test_a_pattern_that_crosses_lines_is_tried_where_its_word_stands() -> None:
+    text = "x\n" * 50 + "use\nhunter2xx\nas\nthe\npassword\n" + "y\n" * 50
+    assert "hunter2xx" not in redact(text).text
+    token = "Authorization\n:\n Bearer\n" + MIXED
+    assert MIXED not in redact(f"a\n{token}\nb").text
+    assert "4821" not in redact("my pin\n\nis\n\n4821").text
+
+
+@pytest.mark.parametrize(
+    "said", ["pa\u017f\u017fword: hunter2x", "to\u212aen: abcdef123456", "\u0130 "]
+)
+def test_letters_that_equal_others_in_another_case_hide_no_word(said: str) -> None:
+    done = redact(f"\u0130 {said} and password: hunter2")
+    assert "hunter2" not in done.text
+    assert "abcdef123456" not in done.text
 
 
 def test_findings_name_kind_and_place_and_never_the_secret() -> None:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import bisect
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gitmem.domain.session import REDACTION_MARK
+from gitmem.domain.shown import Shown
+from gitmem.redaction.encoded import find_encoded
 from gitmem.redaction.finding import Span
 from gitmem.redaction.keys import find_keys, find_rest_of_key
+from gitmem.redaction.places import folded
 from gitmem.redaction.plugins import find_with_plugins
 from gitmem.redaction.sayings import find_sayings
 
@@ -23,6 +27,9 @@ __all__ = ["Redacted", "SecretFinding", "find_secrets", "marks", "redact", "reda
 _MARK = re.compile(re.escape(REDACTION_MARK) + r"(?P<kind>[a-z]{1,20}(?:-[a-z]{1,20}){0,2})\]")
 #: Kinds that say less than a vendor's: where both fit, the vendor's is named.
 _GENERAL = frozenset({"api-key", "token", "password", "auth-header"})
+#: Letters and digits of East Asian width; their punctuation is no part of a key.
+_FULL_WIDTH = {ord(c) + 0xFEE0: c for c in string.ascii_letters + string.digits + "-_"}
+_WIDE = re.compile(f"[{''.join(map(re.escape, map(chr, _FULL_WIDTH)))}]")
 #: A mask changes what stands around it, which may show another secret; then it ends.
 _ROUNDS = 8
 
@@ -98,7 +105,25 @@ def _masked(text: str, spans: list[Span]) -> str:
 
 def _spans(text: str) -> list[Span]:
     """Return all secrets in order: overlapping ones joined, marks that stand already left out."""
-    found = sorted([*find_keys(text), *find_with_plugins(text), *find_sayings(text)])
+    low = folded(text)
+    found = [*find_keys(text, low), *find_with_plugins(text, low), *find_sayings(text, low)]
+    found += find_encoded(text)
+    shown = Shown.of(text)
+    wide = _WIDE.search(shown.text) is not None
+    plain = shown.text.translate(_FULL_WIDTH) if wide else shown.text
+    if plain != text:
+        # A key stays one, whatever is put into it that nobody sees, or however wide it is.
+        found += [_traced(span, shown) for span in _spans(plain)]
+    joined = _joined(sorted(found))
+    standing = [match.span() for match in _MARK.finditer(text)]
+    return [piece for span in joined for piece in _around(span, standing)] if standing else joined
+
+
+def _traced(span: Span, shown: Shown) -> Span:
+    return Span(shown.origin(span.start), shown.origin(span.end - 1) + 1, span.kind)
+
+
+def _joined(found: list[Span]) -> list[Span]:
     joined: list[Span] = []
     for span in found:
         if joined and span.start < joined[-1].end:
@@ -107,8 +132,7 @@ def _spans(text: str) -> list[Span]:
             joined.append(Span(last.start, max(last.end, span.end), kind))
         else:
             joined.append(span)
-    standing = [match.span() for match in _MARK.finditer(text)]
-    return [piece for span in joined for piece in _around(span, standing)] if standing else joined
+    return joined
 
 
 def _around(span: Span, standing: list[tuple[int, int]]) -> Iterator[Span]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gitmem.redaction.finding import Span
+from gitmem.redaction.places import lines_with, matches
 from gitmem.redaction.values import is_placeholder, is_random
 
 
@@ -83,7 +84,7 @@ _FREE_RULES = tuple(
     (kind, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})"), prefix)
     for kind, pattern, prefix in _FREE
 )
-#: One quick search says whether any of the rules above can find something.
+#: One quick search says where any of the rules above can begin to find something.
 _FREE_ANY = re.compile(
     r"(?<![A-Za-z0-9_])(?:sk-|[sr]k_|whsec_|xox|xapp-|hooks\.|pypi-|gl[a-z]{2,5}-|SG\.|ya29|GOCSPX"
     r"|do[opr]_v1|shp[a-z]{2}_|AKC|dapi|hv[sbr]\.|AGE-|[0-9]{8,10}:AA|gsk_|xai-)"
@@ -127,19 +128,21 @@ _PUTTY = re.compile(r"Private-Lines: (?P<n>\d{1,3})\r?\n")
 _PUTTY_LINES = re.compile(r"(?:[A-Za-z0-9+/=]{1,80}(?:\r?\n|\Z))*+")
 
 
-def find_keys(text: str) -> Iterator[Span]:
-    """Yield everything in ``text`` that is a secret by its own form."""
-    yield from _private_keys(text)
-    blobs = _Blobs(text)
-    for span in (*_fixed(text), *_free(text)):
-        if not blobs.cover(span):
-            yield span
-    for match in _JWT.finditer(text):
-        if _is_jwt(match[0]):
-            yield Span(match.start(), match.end(), "jwt")
-    if "://" in text:
+def find_keys(text: str, low: str) -> Iterator[Span]:
+    """Yield everything in ``text`` that is a secret by its own form; ``low`` is it folded."""
+    if "PRIVATE KEY" in text or "Private-Lines" in text:
+        yield from _private_keys(text)
+    by_prefix = [*_fixed(text), *_free(text)]
+    if by_prefix:
+        blobs = _Blobs(text)
+        yield from (span for span in by_prefix if not blobs.cover(span))
+    if "eyJ" in text:
+        for match in _JWT.finditer(text):
+            if _is_jwt(match[0]):
+                yield Span(match.start(), match.end(), "jwt")
+    if "://" in text and "@" in text:
         yield from _urls(text)
-    yield from _headers(text)
+    yield from _headers(text, low)
 
 
 def find_rest_of_key(before: str, text: str) -> Span | None:
@@ -180,10 +183,9 @@ def _is_key(body: str, prefix: str) -> bool:
 
 
 def _fixed(text: str) -> Iterator[Span]:
-    if _FIXED_ANY.search(text) is None:
-        return
+    starts = [match.start() for match in _FIXED_ANY.finditer(text)]
     for rule, pattern, chars in _FIXED:
-        for match in pattern.finditer(text):
+        for match in _from_starts(pattern, text, starts):
             body, end = match["body"], match.end()
             more = chars.match(text, end)
             if len(body) < rule.length:
@@ -193,6 +195,16 @@ def _fixed(text: str) -> Iterator[Span]:
                 end = more.end()
             if end and _is_key(body, match["p"]):
                 yield Span(match.start(), end, rule.kind)
+
+
+def _from_starts(pattern: re.Pattern[str], text: str, starts: list[int]) -> Iterator[re.Match[str]]:
+    """Yield what ``finditer`` would, where a match can begin at ``starts`` alone."""
+    end = 0
+    for start in starts:
+        match = pattern.match(text, start) if start >= end else None
+        if match is not None:
+            end = match.end()
+            yield match
 
 
 def _end_of_part(text: str, rule: Fixed, match: re.Match[str], chars: re.Pattern[str]) -> int:
@@ -209,10 +221,9 @@ def _end_of_part(text: str, rule: Fixed, match: re.Match[str], chars: re.Pattern
 
 
 def _free(text: str) -> Iterator[Span]:
-    if _FREE_ANY.search(text) is None:
-        return
+    starts = [match.start() for match in _FREE_ANY.finditer(text)]
     for kind, rule, prefix in _FREE_RULES:
-        for match in rule.finditer(text):
+        for match in _from_starts(rule, text, starts):
             key = match[0].rstrip("-_")
             if is_placeholder(key, prefix) or not _has_random_run(key[prefix:]):
                 continue
@@ -246,8 +257,10 @@ def _urls(text: str) -> Iterator[Span]:
             yield Span(match.start("v"), match.end("v"), "url-password")
 
 
-def _headers(text: str) -> Iterator[Span]:
-    for match in _HEADER.finditer(text):
+def _headers(text: str, low: str) -> Iterator[Span]:
+    # White space in a header can hold line breaks, at most four in each of three places.
+    places = lines_with(low, ("authorization", "bearer", "basic"), after=12)
+    for match in matches(_HEADER, text, places):
         value = match["v"].rstrip(".,:")
         mixed = len(value) >= 12 and value.lower() != value != value.upper() and "/" not in value
         if (is_random(value) or mixed or value.endswith("=")) and not is_placeholder(value):

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gitmem.redaction.finding import Span
+from gitmem.redaction.places import lines_with
 from gitmem.redaction.values import is_placeholder
 
 #: Longest piece of a line in characters that a pattern sees, and how far two pieces overlap.
@@ -25,8 +26,10 @@ OVERLAP = 512
 
 @dataclass(frozen=True)
 class Plugin:
-    """One plugin of detect-secrets: where it is, and a word without which it finds nothing.
+    """One plugin of detect-secrets: where it is, and without what it finds nothing.
 
+    ``words`` are folded; a line without one of them cannot hold what ``needs`` looks for, and
+    where there is none, ``needs`` itself is quick enough for the whole text.
     ``first`` is how many of its patterns are used: Artifactory's second one needs a time that
     grows with the square of the line.
     """
@@ -34,53 +37,72 @@ class Plugin:
     module: str
     cls: str
     kind: str
+    words: tuple[str, ...]
     needs: re.Pattern[str]
     first: int | None = None
 
 
-def _plugin(module: str, cls: str, kind: str, needs: str, first: int | None = None) -> Plugin:
-    return Plugin(module, cls, kind, re.compile(needs), first)
+def _plugin(
+    module: str, cls: str, kind: str, words: str, needs: str = "", first: int | None = None
+) -> Plugin:
+    by_words = "(?i:" + "|".join(map(re.escape, words.split())) + ")"
+    return Plugin(module, cls, kind, tuple(words.split()), re.compile(needs or by_words), first)
 
 
 PLUGINS = (
-    _plugin("artifactory", "ArtifactoryDetector", "artifactory-token", "AKC", 1),
-    _plugin("aws", "AWSKeyDetector", "aws-key", "(?i:aws|AKIA|ASIA|A3T|ABIA|ACCA)"),
-    _plugin("azure_storage_key", "AzureStorageKeyDetector", "azure-key", "(?i:azure|account_?key)"),
-    _plugin("cloudant", "CloudantDetector", "cloudant-key", "(?i:cloudant)"),
-    _plugin("discord", "DiscordBotTokenDetector", "discord-token", r"[MNO][\w-]{23,25}\."),
-    _plugin("github_token", "GitHubTokenDetector", "github-token", "gh[pousr]_"),
-    _plugin("ibm_cloud_iam", "IbmCloudIamDetector", "ibm-key", "(?i:ibm|iam)"),
-    _plugin("ibm_cos_hmac", "IbmCosHmacDetector", "ibm-key", "(?i:secret[-_]?(?:access)?[-_]?key)"),
-    _plugin("mailchimp", "MailchimpDetector", "mailchimp-key", "-us[0-9]"),
-    _plugin("npm", "NpmDetector", "npm-token", "(?i:npm)|_authToken"),
-    _plugin("sendgrid", "SendGridDetector", "sendgrid-key", r"SG\."),
-    _plugin("slack", "SlackDetector", "slack-token", "(?i:xox|hooks.slack)"),
-    _plugin("softlayer", "SoftlayerDetector", "softlayer-key", "(?i:softlayer)"),
+    _plugin("artifactory", "ArtifactoryDetector", "artifactory-token", "akc", "AKC", 1),
+    _plugin("aws", "AWSKeyDetector", "aws-key", "aws akia asia a3t abia acca"),
+    _plugin(
+        "azure_storage_key", "AzureStorageKeyDetector", "azure-key", "azure accountkey account_key"
+    ),
+    _plugin("cloudant", "CloudantDetector", "cloudant-key", "cloudant"),
+    _plugin("discord", "DiscordBotTokenDetector", "discord-token", "", r"[MNO][\w-]{23,25}\."),
+    _plugin("github_token", "GitHubTokenDetector", "github-token", "ghp_ gho_ ghu_ ghs_ ghr_"),
+    _plugin("ibm_cloud_iam", "IbmCloudIamDetector", "ibm-key", "ibm iam"),
+    _plugin(
+        "ibm_cos_hmac",
+        "IbmCosHmacDetector",
+        "ibm-key",
+        "secret",
+        "(?i:secret[-_]?(?:access)?[-_]?key)",
+    ),
+    _plugin("mailchimp", "MailchimpDetector", "mailchimp-key", "-us", "-us[0-9]"),
+    _plugin("npm", "NpmDetector", "npm-token", "npm _authtoken"),
+    _plugin("sendgrid", "SendGridDetector", "sendgrid-key", "sg.", r"SG\."),
+    _plugin("slack", "SlackDetector", "slack-token", "xox hooks", "(?i:xox|hooks.slack)"),
+    _plugin("softlayer", "SoftlayerDetector", "softlayer-key", "softlayer"),
     _plugin("square_oauth", "SquareOAuthDetector", "square-token", "sq0csp-"),
     _plugin("stripe", "StripeDetector", "stripe-key", "k_live_"),
-    _plugin("twilio", "TwilioKeyDetector", "twilio-key", "(?:AC|SK)[a-z0-9]{32}"),
+    _plugin("twilio", "TwilioKeyDetector", "twilio-key", "", "(?:AC|SK)[a-z0-9]{32}"),
 )
-_ANY = re.compile("|".join(f"(?:{plugin.needs.pattern})" for plugin in PLUGINS))
 _AROUND = " \t\"':"
 _WORD = re.compile(r"[A-Za-z0-9+]")
 
 
-def find_with_plugins(text: str) -> Iterator[Span]:
-    """Yield what the patterns of detect-secrets find, line by line."""
-    if _ANY.search(text) is None:
+def find_with_plugins(text: str, low: str) -> Iterator[Span]:
+    """Yield what the patterns of detect-secrets find, line by line; ``low`` is ``text`` folded."""
+    for plugin in PLUGINS:
+        for start, end in _lines(plugin, text, low):
+            for at, piece in _windows(text, start, end):
+                if plugin.needs.search(piece) is not None:
+                    yield from _spans(plugin, piece, at)
+
+
+def _lines(plugin: Plugin, text: str, low: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines in which a plugin can find something; a run of them is one pair."""
+    if plugin.words:
+        yield from lines_with(low, plugin.words)
         return
-    for start, line in _windows(text):
-        if _ANY.search(line) is None:
-            continue
-        for plugin in PLUGINS:
-            if plugin.needs.search(line) is not None:
-                yield from _spans(plugin, line, start)
+    end = -1
+    for match in plugin.needs.finditer(text):
+        if match.start() >= end:
+            end = text.find("\n", match.end()) + 1 or len(text)
+            yield text.rfind("\n", 0, match.start()) + 1, end
 
 
-def _windows(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of ``text`` with their offsets; long ones in overlapping pieces."""
-    start = 0
-    for line in text.split("\n"):
+def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield some lines of ``text`` with their offsets; long ones in overlapping pieces."""
+    for line in text[start:end].removesuffix("\n").split("\n"):
         for at in range(0, max(len(line) - OVERLAP, 1), WINDOW - OVERLAP):
             yield start + at, line[at : at + WINDOW]
         start += len(line) + 1

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gitmem.redaction.finding import Span
+from gitmem.redaction.places import lines_with, matches
 from gitmem.redaction.values import Noun, is_passphrase, is_placeholder, is_random, is_value
 
 # The first class lets the search jump from letter to letter; each branch looks at it again.
@@ -26,6 +27,10 @@ _NOUN = re.compile(
           | (?<=[Ss]) (?i: ecret | ig(?==) ) ) )
     """
 )
+#: Folded, without one of these a line has no noun.
+_NOUN_WORDS = ("pass", "pwd", "key", "token", "credential", "secret", "sig=", *"码令号钥牌")
+_SETTING_WORDS = ("_key", "_secret", "_token", "_credential")
+_FLAG_WORDS = ("-pass", "-token", "-api", "-secret")
 #: What stands before "key" or "secret" where it is a secret, and no key of a table or a map.
 _QUALIFIER = re.compile(
     r"(?i)(?:api|access|secret|private|auth|account|signing|encryption|licen[sc]e|client|master"
@@ -46,9 +51,23 @@ _FLAG = re.compile(
     r"(?P<v>[^\s\"'`]{4,256})",
     re.IGNORECASE,
 )
-_USER_FLAG = re.compile(
-    r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}:"
-    r"(?P<v>[^\s\"']{3,128})"
+#: Commands that take a password behind a short flag: words of the line, and the pattern.
+_NO_PORT = r"(?!\d[\d.]*:\d|\d{2,5}(?!\S))"
+_COMMANDS = tuple(
+    (
+        words,
+        re.compile(rf"\b(?:{commands})\b[^\n]{{0,200}}?\s{flag}{_NO_PORT}(?P<v>[^\s\"']{{3,128}})"),
+    )
+    for words, commands, flag in (
+        (("-u",), "curl|wget|https?", r"(?:-u[ =]?|--user[ =])[\"']?[^\s:\"']{1,64}:"),
+        (("sshpass",), "sshpass", r"-p ?[\"']?"),
+        # With a space, what follows is the name of a database.
+        (("mysql", "mariadb"), r"(?:mysql|mariadb)(?:[-_]?[a-z]{1,12})?", r"-p[\"']?"),
+        (("mongo",), r"mongo(?:sh|dump|restore|export|import)?", r"-p ?[\"']?"),
+        (("redis-cli",), "redis-cli", r"-a ?[\"']?"),
+        (("login",), r"(?:docker|podman|nerdctl|helm|oras) [a-z ]{0,12}login", r"-p ?[\"']?"),
+        (("smb", "rpcclient"), r"smb[a-z]{3,8}|rpcclient", r"-U ?[\"']?[^\s%\"']{1,64}%"),
+    )
 )
 _AS_PASSWORD = re.compile(
     r"\b(?:use|with|set|try|enter|type)\s[\"'`“]?(?P<v>[^\s\"'`”]{4,128})[\"'`”]?\s"
@@ -113,10 +132,14 @@ _ZH_PROSE = re.compile(
 _KINDS = {"strong": "password", "phrase": "passphrase", "key": "api-key", "weak": "token"}
 
 
-def find_sayings(text: str) -> Iterator[Span]:
-    """Yield every value in ``text`` of which something says that it is secret."""
+def find_sayings(text: str, low: str) -> Iterator[Span]:
+    """Yield every value in ``text`` of which something says that it is secret.
+
+    ``low`` is ``text`` folded.
+    """
     inspected = nested = 0
-    for match in _NOUN.finditer(text):
+    # Up to three line breaks may stand before what makes "pass" a noun.
+    for match in matches(_NOUN, text, lines_with(low, _NOUN_WORDS, after=4)):
         nested = nested + 1 if match.start() < inspected else 0
         if nested > _NESTED:
             continue
@@ -128,23 +151,36 @@ def find_sayings(text: str) -> Iterator[Span]:
             yield Span(at + found.start, at + found.end, _KINDS[noun])
         if not nested:
             inspected = at + found.end
-    yield from _other_sayings(text)
+    yield from _other_sayings(text, low)
+    yield from _on_command_lines(text, low)
 
 
-def _other_sayings(text: str) -> Iterator[Span]:
-    for match in _PIN.finditer(text):
+def _other_sayings(text: str, low: str) -> Iterator[Span]:
+    for match in matches(_PIN, text, lines_with(low, ("pin",), after=7)):
         yield Span(match.start("v"), match.end("v"), "pin")
-    for match in _ZH_WORDS.finditer(text):
+    for match in matches(_ZH_WORDS, text, lines_with(low, ("口令", "暗号"), after=1)):
         if not _ZH_PROSE.search(match["v"]):
             yield Span(match.start("v"), match.end("v"), "password")
-    for match in _SETTING.finditer(text):
+    for match in matches(_SETTING, text, lines_with(low, _SETTING_WORDS)):
         if is_value(match["v"], "weak", quoted=False, last=True, stated=False):
             yield Span(match.start("v"), match.end("v"), "token")
-    for pattern in (_FLAG, _AS_PASSWORD, _USER_FLAG):
-        for match in pattern.finditer(text):
-            value = match["v"].rstrip(_TRAILING)
-            if is_value(value, "strong", quoted=False, last=False, stated=True):
-                yield Span(match.start("v"), match.start("v") + len(value), "password")
+    as_password = lines_with(low, ("password", "passphrase", "passcode"), before=8)
+    for match in matches(_AS_PASSWORD, text, as_password):
+        yield from _password(match, last=False)
+
+
+def _on_command_lines(text: str, low: str) -> Iterator[Span]:
+    for match in matches(_FLAG, text, lines_with(low, _FLAG_WORDS)):
+        yield from _password(match, last=False)
+    for words, pattern in _COMMANDS:
+        for match in matches(pattern, text, lines_with(low, words, before=1)):
+            yield from _password(match, last=True)
+
+
+def _password(match: re.Match[str], *, last: bool) -> Iterator[Span]:
+    value = match["v"].rstrip(_TRAILING)
+    if is_value(value, "strong", quoted=False, last=last, stated=True):
+        yield Span(match.start("v"), match.start("v") + len(value), "password")
 
 
 def _led_to(text: str, match: re.Match[str]) -> tuple[Noun, int, bool, bool]:
