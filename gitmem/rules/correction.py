@@ -1,25 +1,28 @@
 """Which record or earlier statement a new statement changes.
 
-Two statements are about the same thing when they fill the same place (where the person lives,
-where the docs are), when they have the same words but for numbers and values, or, after words
-like "actually" or 更正, when they clearly share what they talk about.
+A statement replaces another only where it says that it corrects or changes something ("actually",
+更正, "now") and clearly shares its subject, or where it fills a place that a person has once
+(where they live). Two statements of one form about different things both stand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from gitmem.domain.text import normalise_statement
-from gitmem.rules.topics import TOPIC, alike, places, topical_terms
+from gitmem.rules.subjects import compare
+from gitmem.rules.topics import TOPIC, only_place, sense, topical_terms
 from gitmem.rules.values import BARE_VALUE, REPLACEMENTS, contains, corrected_text
 
+Key = str | tuple[bool, tuple[str, ...]]
 _RECENT = 40
 """Facts of one term that are looked at, the newest: keeps a long conversation linear."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Fact:
     """A statement that is already there: a record's (``record`` its name) or an earlier one's."""
 
@@ -27,26 +30,40 @@ class Fact:
     type: str
     turn: int
     record: str = ""
-    terms: frozenset[str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.terms = topical_terms(self.text)
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """What it is about."""
+        return topical_terms(self.text)
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """What a statement that says the same has too."""
+        said = sense(self.text)
+        plain: Key = normalise_statement(self.text)
+        return (plain, said) if len(said[1]) > 1 else (plain,)
+
+    @cached_property
+    def place(self) -> str:
+        """The place that it fills, if that can be filled once only."""
+        return only_place(self.text, self.type)
 
 
 class Facts:
     """All that is known or was said, by what it is about."""
 
     def __init__(self) -> None:
-        self._same: dict[str, Fact] = {}
-        self._about: dict[str, Fact] = {}
+        self._same: dict[Key, Fact] = {}
+        self._placed: dict[str, Fact] = {}
         self._by_term: dict[str, dict[int, Fact]] = {}
         self._latest: Fact | None = None
 
     def add(self, fact: Fact) -> None:
-        """Make ``fact`` findable; a later one hides an earlier one of the same slot."""
-        self._same[normalise_statement(fact.text)] = fact
-        for key in places(fact.text, fact.type):
-            self._about[key] = fact
+        """Make ``fact`` findable; a later one hides an earlier one of the same place."""
+        for key in fact.keys:
+            self._same[key] = fact
+        if fact.place:
+            self._placed[fact.place] = fact
         for term in fact.terms:
             self._by_term.setdefault(term, {})[id(fact)] = fact
         if not fact.record:
@@ -54,43 +71,41 @@ class Facts:
 
     def discard(self, fact: Fact) -> None:
         """Forget ``fact``: it was withdrawn or replaced."""
-        for table in (self._same, self._about):
-            for key in (normalise_statement(fact.text), *places(fact.text, fact.type)):
-                if table.get(key) is fact:
-                    del table[key]
+        for key in fact.keys:
+            if self._same.get(key) is fact:
+                del self._same[key]
+        if self._placed.get(fact.place) is fact:
+            del self._placed[fact.place]
         if self._latest is fact:
             self._latest = None
         for term in fact.terms:
             self._by_term[term].pop(id(fact), None)
 
-    def same(self, text: str, type: str) -> Fact | None:
+    def same(self, said: Fact) -> Fact | None:
         """The fact that says the same: the same telling words in the same order and sense."""
-        found = self._same.get(normalise_statement(text))
-        if found:
-            return found
-        about = (self._about.get(key) for key in places(text, type))
-        return next((fact for fact in about if fact and alike(fact.text, text)), None)
+        return next((fact for key in said.keys if (fact := self._same.get(key))), None)
 
-    def revised_by(self, text: str, type: str) -> Fact | None:
-        """The fact that ``text`` replaces without saying so: another value in the same place."""
-        return next((fact for key in places(text, type) if (fact := self._about.get(key))), None)
+    def placed_as(self, said: Fact) -> Fact | None:
+        """The fact that fills the only place which ``said`` fills now."""
+        return self._placed.get(said.place) if said.place else None
 
-    def corrected_by(self, text: str, turn: int, *, complete: bool, strong: bool) -> Fact | None:
-        """The fact that ``text``, which says that it corrects something, is about; None if unclear.
+    def corrected_by(self, said: Fact, *, complete: bool, strong: bool) -> Fact | None:
+        """The fact that ``said``, which says that it corrects something, is about; None if unclear.
 
-        ``complete``: the text also makes sense alone. ``strong``: it opens with words that only
-        a correction opens with ("I meant", 更正), not just "actually". Statements of this ``turn``
-        and the one before need to share less than what was said or stored earlier.
+        ``complete``: its text also makes sense alone. ``strong``: it opens with words that only
+        a correction opens with ("I meant", 更正), not just "actually". Statements of its turn and
+        the one before need to share less than what was said or stored earlier.
         """
-        wanted = topical_terms(text)
-        near = {id(fact): fact for term in wanted for fact in self._newest(term)}
-        if self._latest and turn - self._latest.turn <= 1:
+        near = {id(fact): fact for term in said.terms for fact in self._newest(term)}
+        if self._latest and said.turn - self._latest.turn <= 1:
             near[id(self._latest)] = self._latest
+        named = [found["old"] for p in REPLACEMENTS if (found := p.search(said.text))][:1]
         ranked = sorted(
             (
-                (_overlap(fact, text, wanted), fact.turn, key)
+                (overlap, fact.turn, key)
                 for key, fact in near.items()
-                if _corrects(fact, text, wanted, turn, complete=complete, strong=strong)
+                if (overlap := _overlap(fact, said, named))
+                and _corrects(fact, said, overlap, complete=complete, strong=strong)
             ),
             reverse=True,
         )
@@ -111,27 +126,32 @@ class Facts:
         return max(found, key=lambda fact: fact.turn, default=None)
 
 
-def _overlap(fact: Fact, text: str, wanted: frozenset[str]) -> int:
-    shared = fact.terms & wanted
+def _overlap(fact: Fact, said: Fact, named: list[str]) -> int:
+    """How much the two share, from 1; ``named`` is what ``said`` says was wrong."""
+    shared = fact.terms & said.terms
     topics = sum(term.startswith(TOPIC) for term in shared)
-    old = next((found["old"] for p in REPLACEMENTS if (found := p.search(text))), "")
-    return len(shared) + topics + 2 * contains(fact.text, old)
+    return 1 + len(shared) + topics + 2 * any(contains(fact.text, old) for old in named)
 
 
-def _corrects(
-    fact: Fact, text: str, wanted: frozenset[str], turn: int, *, complete: bool, strong: bool
-) -> bool:
-    overlap = _overlap(fact, text, wanted)
-    if BARE_VALUE.match(text) and corrected_text(fact.text, text):
-        return not fact.record and turn - fact.turn <= 1
-    if overlap < (1 if not fact.record and turn - fact.turn <= 1 else 2):
+def _corrects(fact: Fact, said: Fact, overlap: int, *, complete: bool, strong: bool) -> bool:
+    just_said = not fact.record and said.turn - fact.turn <= 1
+    if BARE_VALUE.match(said.text) and corrected_text(fact.text, said.text):
+        return just_said
+    if overlap < (2 if just_said else 3):
         return False
-    shared = fact.terms & wanted
-    if corrected_text(fact.text, text) or any(term.startswith(TOPIC) for term in shared):
+    compared = compare(fact.text, said.text)
+    # What says more narrows or extends; only plain words make a correction of that.
+    if compared is None or (compared.says_more and (compared.says_less or not strong)):
+        return False
+    if any(t.startswith(TOPIC) for t in fact.terms & said.terms):
         return True
-    if strong and (complete or overlap > 1):
+    if corrected_text(fact.text, said.text):
         return True
-    return complete and 2 * len(shared) > len(fact.terms | wanted)
+    if not complete:
+        return strong and overlap > 2
+    before, after = compared
+    least = min(len(before), len(after)) if strong else len(before)
+    return 2 * len(before & after) > least
 
 
 def is_part_of(correction: str, before: str) -> bool:

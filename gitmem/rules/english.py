@@ -67,10 +67,47 @@ _TOPIC = (
 # A named thing: capitalised, a version, a number, code.
 _NAMED = r"(?-i:[A-Z][\w.+#-]+|v?\d[\w.]*|\ue000+)"
 
+# Cues of the rules below, see Rule.
+_IDENTITY = """
+    i'm am live moved work my call speak years
+    """.split()  # noqa: SIM905
+_TASTE = """
+    prefer favor favour like love enjoy hate dislike despise detest stand always usually normally
+    generally typically mostly mainly tend almost
+    """.split()  # noqa: SIM905
+_PROHIBITION = """
+    never ever don't not avoid stop forbidden prohibited limits allowed banned
+    """.split()  # noqa: SIM905
+_RULE = """
+    always repo repository project code codebase sure all every each any when whenever before
+    after use
+    """.split()  # noqa: SIM905
+_DECISION = """
+    decided agreed going standardizing standardising settling sticking moving migrating dropping
+    let's lets went chose picked settled standardized standardised switched adopted chosen moved
+    migrated dropped decision plan choice
+    """.split()  # noqa: SIM905
+_TOPICS = """
+    doc docs documentation run runbook runbooks play playbook playbooks wiki dashboard dashboards
+    spec specs specification design designs mock mockup mockups guide guides guideline guidelines
+    handbook manual logs metrics tracker tickets bugs issues backlog roadmap schema schemas
+    diagram diagrams reference references example examples template templates changelog notes
+    report reports policy policies procedure checklist faq tutorial catalog catalogue repo
+    repository alerts requirements decisions adr adrs contract contracts glossary contacts
+    instructions
+    """.split()  # noqa: SIM905
+_LOOKING = """
+    find see check consult refer look read go tracked documented logged filed
+    """.split()  # noqa: SIM905
+_FACT = """
+    use run target support deploy host is runs uses listens our
+    """.split()  # noqa: SIM905
+
 RULES: tuple[Rule, ...] = (
     *rules(
         "identity",
         "user",
+        _IDENTITY,
         r"\bi(?:'m| am) (?:currently )?(?:based|located|living) in (?-i:[A-Z])",
         (
             r"\bi live (?:in|near|outside) (?!hope|fear|denial|peace|terminals?|my |it\b|this|that"
@@ -103,6 +140,7 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "preference",
         "user",
+        _TASTE,
         rf"\bi {_ADVERBS}(?:prefer|favou?r)(?! {_POINTING}) \w",
         rf"\bi {_ADVERBS}(?:like|love|enjoy|hate|dislike|despise|detest|can't stand|cannot stand)"
         rf"(?! {_POINTING}| to (?:say|ask|bother|break|be|think|interrupt|know|hear)) \w",
@@ -114,6 +152,7 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "identity",
         "user",
+        ["as"],
         r"\bi use [\w .+-]{2,40} as my (?:main |default |primary |daily )?(?:editor|ide|shell"
         r"|terminal"
         r"|os|operating system|browser|language|keyboard|desktop)\b",
@@ -121,6 +160,7 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "preference",
         "user",
+        ["never", "my", "used"],
         rf"\bi never (?:want to |ever )?{_HABIT}",
         r"\bmy (?:strong |personal |general )?preference(?: here)? is\b",
         r"\bmy (?:preferred|favou?rite|usual|go-to|default) [\w -]{2,40} (?:is|are)\b",
@@ -129,12 +169,14 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "preference",
         "feedback",
+        ["you"],
         r"\bi(?:'d like|(?: always)? (?:want|expect|would like)) you to"
         r" (?:always|never)\b|\bi never want you to\b",
     ),
     *rules(
         "prohibition",
         "feedback",
+        _PROHIBITION,
         (
             rf"{CLAUSE}(?<![,(] )never (?:ever )?(?!{_PAST}|{_POINTING}|have|has|late"
             rf"|forget)[a-z]+ \S|, (?:and )?never {_HABIT}"
@@ -170,6 +212,7 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "rule",
         "feedback",
+        _RULE,
         (
             rf"{CLAUSE}(?<![,(] )always (?!{_HAPPENING}|{_PAST}|{_POINTING})[a-z]+ \S"
             rf"|, (?:and )?always {_HABIT}"
@@ -199,6 +242,7 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "decision",
         "project",
+        _DECISION,
         r"\b(?:we|the team)(?:'ve| have| has)?(?: all| finally| now)? (?:decided"
         r"|agreed)(?: (?:to|on|that|against|not to|in favou?r of|we|for)\b|:)",
         r"\bi(?:'ve| have)? decided (?:that )?we(?:'ll| will|'re| are| should)",
@@ -221,12 +265,18 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "pointer",
         "reference",
+        _TOPICS,
         rf"\b{_TOPIC}(?: for [\w -]{{2,40}}?)?(?: (?:is|are|live|lives|sits?|can be found|go"
         rf"|goes)"
         r"|'s)(?: all| now| always)?(?: (?:located|tracked|kept|documented|stored|hosted"
         r"|published"
         r"|filed|maintained|collected))? (?:at|in|on|under|here:)"
         rf" {_PLACE}",
+    ),
+    *rules(
+        "pointer",
+        "reference",
+        _LOOKING,
         rf"\byou(?:'ll| can| will)? (?:can )?find [\w' -]{{3,60}} (?:at|in|on"
         rf"|under) {_PLACE}",
         rf"{CLAUSE}(?:see|check|consult|refer to|look (?:at|in)|read|go to) {_PLACE}\S* (?:for"
@@ -240,6 +290,7 @@ RULES: tuple[Rule, ...] = (
     *rules(
         "fact",
         "project",
+        _FACT,
         rf"^(?:in this (?:repo|project),? )?we (?:only |now |mainly )?(?:use|run on"
         rf"|run|target|support|deploy (?:to|on|with)|host (?:on|with)) (?:the )?{_NAMED}",
         r"^(?:our|the|my) (?:[\w-]+ ){0,4}(?:port|version|branch|database|db|url"

@@ -229,11 +229,21 @@ GUARDS: tuple[Guard, ...] = (
     ),
 )
 
+_MOMENT = (
+    r"(?:for (?:now|the moment|the time being|today|this (?:time|once|pr|task|session|branch))"
+    r"|(?:just )?this (?:time|once)|just once|right now|at the moment|temporarily|until further"
+    r" notice|today|tonight|meanwhile|in the meantime)"
+)
 #: Reads like an order without anything that makes it a rule.
 WEAK_CUE = re.compile(
     rf"{CLAUSE}(?:don't|do not|avoid|stop|never|always) \w|\bi(?:'d| would) (?:prefer"
     rf"|rather|like)\b"
-    r"|^(?:please )?remember\b|\blet'?s go with\b",
+    r"|^(?:please )?remember\b|\blet'?s go with\b"
+    rf"|^{_MOMENT}[,:]? (?:(?:please|just|only|also|let's) )*"
+    r"(?!(?:i|we|you|it|he|she|they|that|this|these|those|the|there|my|our|a|an|is|are|was)\b)"
+    r"[a-z]+ \w"
+    rf"|^(?:please |just )?(?:use|skip|leave|keep|ignore|run|disable|mock|stub|avoid|hard-?code"
+    rf"|comment|pin|write|put|add|test|stick|stay|assume|return|log)\b.*\b{_MOMENT}[.!]*$",
     re.IGNORECASE,
 )
 CUE_WORDS = frozenset(
@@ -246,6 +256,7 @@ CUE_WORDS = frozenset(
     mistake more mostly moved must my name never no normally not note now oops our picked plan
     port prefer prohibited refer remember rule runbook runbooks runs scratch see settled shell
     should sorry speak stand standardise standardising standardize standardizing switched
+    meanwhile moment once temporarily time today tonight
     timezone tracked typically use uses usually version wait wiki work years zone
     """.split()  # noqa: SIM905
 )

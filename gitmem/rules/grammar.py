@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A sentence that ``pattern`` finds states something of this kind and record type."""
+    """A sentence that ``pattern`` finds states something of this kind and record type.
+
+    ``cues``: English words, in lower case, or Chinese characters, of which every sentence that
+    the pattern finds holds one. They are looked for first, since that is a hundred times cheaper.
+    """
 
     kind: str
     type: str
     pattern: re.Pattern[str]
+    cues: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -27,9 +35,19 @@ class Guard:
     weak: bool = False
 
 
-def rules(kind: str, type: str, *patterns: str) -> tuple[Rule, ...]:
-    """Rules of one kind and type; their patterns ignore case."""
-    return tuple(Rule(kind, type, re.compile(pattern, re.IGNORECASE)) for pattern in patterns)
+def rules(kind: str, type: str, cues: Iterable[str], *patterns: str) -> tuple[Rule, ...]:
+    """Rules of one kind and type, and with the same cues; their patterns ignore case."""
+    words = frozenset(cues)
+    return tuple(
+        Rule(kind, type, re.compile(pattern, re.IGNORECASE), words) for pattern in patterns
+    )
+
+
+def hints(text: str) -> frozenset[str]:
+    """What of ``text`` may be a cue: its English words in lower case and its characters."""
+    lower = text.lower().replace("\u2019", "'")
+    words = _WORD.findall(lower)
+    return frozenset(words).union(lower, [word.partition("'")[0] for word in words if "'" in word])
 
 
 def guard(reason: str, pattern: str, *, weak: bool = False) -> Guard:

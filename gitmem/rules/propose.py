@@ -14,6 +14,8 @@ from gitmem.rules.correction import Fact, Facts, is_part_of
 from gitmem.rules.model import KnownRecord, PassedOver, RuleResult
 from gitmem.rules.sentences import Sentence, sentences
 from gitmem.rules.statement import Statement, bare, is_request, judge, quotable, reason_of
+from gitmem.rules.subjects import names
+from gitmem.rules.topics import says_that_it_changed
 from gitmem.rules.values import corrected_text
 
 MAX_SHOWN = 200
@@ -127,17 +129,16 @@ class _Conversation:
 
     def _state(self, statement: Statement) -> _Entry | None:
         text, type, complete = statement.text, statement.type, bool(statement.kind)
-        same = self._facts.same(text, type) if complete else None
+        said = Fact(text, type, self._turn)
+        same = self._facts.same(said) if complete else None
         if same:
             self._pass(statement.quote, "already known" if same.record else "said before")
             return self._entries.get(id(same))
         target = None
-        if statement.corrects:
-            target = self._facts.corrected_by(
-                text, self._turn, complete=complete, strong=statement.strongly
-            )
+        if statement.corrects or (complete and says_that_it_changed(text)):
+            target = self._facts.corrected_by(said, complete=complete, strong=statement.strongly)
         if target is None and complete:
-            target = self._facts.revised_by(text, type)
+            target = self._facts.placed_as(said)
         if target:
             return self._revise(target, statement)
         if statement.withdraws:
@@ -163,6 +164,8 @@ class _Conversation:
         basis = stated(record.body) if record and target.record else target.text
         merged = corrected_text(basis, statement.text)
         if statement.kind and not is_part_of(statement.text, basis):
+            merged = ""
+        if not set(names(statement.text)) <= {*names(merged), *names(basis)}:
             merged = ""
         type = before.statement.type if before else target.type
         statement = replace(statement, type=type, text=bare(merged) or statement.text)

@@ -85,6 +85,21 @@ _ABBREVIATIONS = frozenset(
     max ver incl excl a.k.a aka w.r.t
     """.split()  # noqa: SIM905
 )
+# A short line goes on in the next where it ends with a word that ends no sentence, or the next
+# one begins with a word that begins none.
+_OPEN_END = re.compile(
+    r"\b(?:i|we|you|always|never|usually|generally|normally|typically|really|not|don't|the|an?|my"
+    r"|our|your|to|of|and|or|but|in|on|at|for|with|from|by|over|than|that|is|are|be|use|using"
+    r"|prefer|like|must|should|will|can|when|if|because|before|after|every|all|any|please"
+    r"|remember)$"
+    r"|(?:我们?|你|请|一直|总是|始终|永远|从不|喜欢|偏好|习惯|希望|必须|务必|应该|不要|禁止|一律|统一"
+    r"|决定|记住|以后|今后|每次|所有|的|和|与|或|在|把|用|是|都|要|先|对|从|到|给|为|因为|如果)$",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"(?:to|of|and|or|but|in|on|at|for|with|without|from|by|over|than|that|because|instead|rather"
+    r"|unless|whenever|into|only)\b|(?:的|和|与|或|而|因为|以免|否则|时|之前|之后)"
+)
 _LAST_WORD = re.compile(r"[A-Za-z][A-Za-z.]{0,11}$")
 
 
@@ -237,7 +252,10 @@ def _wrapped(block: str, start: int, newline: int) -> bool:
     if before[-1] in ".。!！?？;；:：":
         return False
     chinese = re.match(f"[{CJK}]", before[-1]) and re.match(f"[{CJK}]", head)
-    return bool(len(before) >= 30 and (("a" <= head <= "z") or chinese))
+    if not (chinese or "a" <= head <= "z"):
+        return False
+    goes_on = _OPEN_END.search(before) or _GOES_ON.match(after.lstrip())
+    return bool(len(before) >= 30 or goes_on)
 
 
 def _cut(masked: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ from typing import Literal
 from gitmem.domain.session import REDACTION_MARK
 from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length, to_nfc
 from gitmem.rules import chinese, chinese_marks, english, english_marks
-from gitmem.rules.grammar import Guard, Rule
+from gitmem.rules.grammar import Guard, Rule, hints
 from gitmem.rules.sentences import CJK, IN_QUOTE, Sentence
 
 MIN_QUOTE = 8
@@ -172,11 +172,20 @@ def _candidate(text: str) -> bool:
     )
 
 
+_RULES = (*english.RULES, *chinese.RULES)
+_BY_CUE: dict[str, list[int]] = {}
+for _number, _rule in enumerate(_RULES):
+    for _cue in _rule.cues:
+        _BY_CUE.setdefault(_cue, []).append(_number)
+
+
+def _cued(text: str) -> list[int]:
+    """The numbers of the rules whose cues stand in ``text``, in their order."""
+    return sorted({number for hint in hints(text) for number in _BY_CUE.get(hint, ())})
+
+
 def _match(text: str) -> Rule | None:
-    rules: tuple[Rule, ...] = english.RULES if _HAS_LATIN.search(text) else ()
-    if _HAS_CJK.search(text):
-        rules += chinese.RULES
-    return next((rule for rule in rules if rule.pattern.search(text)), None)
+    return next((_RULES[n] for n in _cued(text) if _RULES[n].pattern.search(text)), None)
 
 
 def _guards(text: str) -> tuple[Guard, ...]:
@@ -217,15 +226,37 @@ def _tidy(text: str) -> str:
     return text[:1].upper() + text[1:] if first.strip(",") in _CAPITALISED else text
 
 
+_GAP = re.compile(r"\s+")
+
+
+def _on_one_line(text: str, masked: str) -> tuple[str, str]:
+    """Both without double white space, in the same places: patterns are written for one space.
+
+    Between two Chinese characters a line break is none.
+    """
+    pieces: list[tuple[str, str]] = []
+    end = 0
+    for gap in _GAP.finditer(masked) if "  " in masked or "\n" in text else ():
+        start, stop = gap.span()
+        broken = "\n" in text[start:stop]
+        if stop - start == 1 and not broken:
+            continue
+        chinese = broken and _HAS_CJK.match(text[start - 1 : start]) and _HAS_CJK.match(text, stop)
+        pieces += [(text[end:start], masked[end:start]), ("", "") if chinese else (" ", " ")]
+        end = stop
+    pieces.append((text[end:], masked[end:]))
+    return "".join(t for t, _ in pieces), "".join(m for _, m in pieces)
+
+
 class _Reader:
     """Takes one sentence apart: openings from the left, the reason from the right."""
 
     def __init__(self, sentence: Sentence, plain: str, masked: str, requested: bool) -> None:
         self.sentence = sentence
         self.plain = plain
-        self.masked = masked
+        self.text, self.masked = _on_one_line(sentence.text, masked)
         self.start = 0
-        self.end = len(masked)
+        self.end = len(self.masked)
         self.requested = requested
         self.corrects = False
         self.strongly = False
@@ -237,11 +268,11 @@ class _Reader:
         self._open()
         if self._only_withdraws():
             return Judgement("withdrawal")
+        if not (self.requested or self.corrects or self._may_state()):
+            return self._no_rule(self._rest())
         core, reason = self._split_reason()
         rule = _match(core)
-        self.corrects = self.corrects or bool(
-            english_marks.CONTRAST.match(core) or chinese_marks.CONTRAST.search(core)
-        )
+        self.corrects = self.corrects or _contrasts(core)
         wanted = self.requested or bool(chinese_marks.FROM_NOW_ON.search(core))
         if not (rule or wanted or self.corrects):
             return self._no_rule(core)
@@ -254,6 +285,11 @@ class _Reader:
         if unfit:
             return _passed(unfit) if rule or wanted else _NOTHING
         return Judgement("statement", self._statement(rule, core, reason, wanted))
+
+    def _may_state(self) -> bool:
+        """Whether it is worth while to take off the reason and look closer."""
+        rest = self._rest()
+        return bool(_match(rest) or _contrasts(rest) or chinese_marks.FROM_NOW_ON.search(rest))
 
     def _rest(self) -> str:
         return self.masked[self.start : self.end]
@@ -295,7 +331,7 @@ class _Reader:
         first = english_marks.REASON_FIRST.match(rest) or chinese_marks.REASON_FIRST.match(rest)
         if first and _match(rest[first.end() :]):
             begin = self.start + first.start("reason")
-            reason = self.sentence.text[begin : self.start + first.end("reason")]
+            reason = self.text[begin : self.start + first.end("reason")]
             self.start += first.end()
             return self._rest(), bare(reason)
         for pattern in (english_marks.REASON, chinese_marks.REASON):
@@ -305,7 +341,7 @@ class _Reader:
                 if len(tail.strip(" .。!！")) < 2 or _candidate(tail):
                     continue
                 begin = self.start + (found.end() if found["why"] else found.start("kept"))
-                reason = self.sentence.text[begin : self.end]
+                reason = self.text[begin : self.end]
                 self.end = self.start + found.start()
                 return self._rest(), bare(reason)
         return rest, ""
@@ -342,7 +378,7 @@ class _Reader:
         return bool(_HAS_CJK.search(core)) or len(core.split()) > 2
 
     def _statement(self, rule: Rule | None, core: str, reason: str, wanted: bool) -> Statement:
-        text = _tidy(self.sentence.text[self.start : self.end])
+        text = _tidy(self.text[self.start : self.end])
         kind, type = (rule.kind, rule.type) if rule else ("", "")
         if not rule and wanted:
             kind, type = "request", _type_of(core)
@@ -369,6 +405,10 @@ def _is_heading(words: str) -> bool:
     return words.lower() in _NO_SPEAKER or any(
         not word.isascii() and word in words for word in _NO_SPEAKER
     )
+
+
+def _contrasts(text: str) -> bool:
+    return bool(english_marks.CONTRAST.match(text) or chinese_marks.CONTRAST.search(text))
 
 
 def _withdrawal(text: str) -> re.Match[str] | None:

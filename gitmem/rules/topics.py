@@ -1,9 +1,8 @@
-"""What a statement is about: its terms, its topics, and the places that it fills."""
+"""What a statement is about and what it says of it: its terms, topics, sense and place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from gitmem.ranking import tokens
 
@@ -40,6 +39,12 @@ _WEAK_TERMS = frozenset(
     换成 不对 其实 是 用 要 不 改 成 该 应 都
     """.split()  # noqa: SIM905
 )
+# Of those, the ones without which two statements may say the same.
+_SAYING_TERMS = _WEAK_TERMS - frozenset(
+    """
+    new old differ right wrong now instead true fals one get set make 改成 改用 换成
+    """.split()  # noqa: SIM905
+)
 _SLOTS = tuple(
     (name, re.compile(p, re.IGNORECASE))
     for name, p in (
@@ -57,12 +62,16 @@ _SLOTS = tuple(
         ("native language", r"\bmy (?:native language|mother tongue)\b|我的母语"),
     )
 )
-_POINTER = re.compile(
-    r"^(?P<what>[\w' -]{3,60}?) (?:is|are|live|lives|can be found) (?:now )?(?:at|in|on|under) "
-    r"|^(?P<zh>[^，。在]{2,20}?)(?:都|统一)?(?:在|位于|放在|存放在)",
+_LIMITED = re.compile(
+    r"\b(?:for|when|while|during|on|if|at (?:work|home)|sometimes|also|second)\b"
+    r"|时候|如果|周末|有时|也|第二",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"https?://\S+|\S*[\d/]\S*")
+_CHANGED = re.compile(
+    r"\b(?:now|no longer|not any ?more|switched|moved|migrated|changed)\b"
+    r"|改成|改为|改用|换成|换用|搬到|搬去|不再|迁移到|切换到",
+    re.IGNORECASE,
+)
 _NEGATIVE = re.compile(
     r"\b(?:never|not|no|don't|do not|doesn't|hate|dislike|avoid|forbidden|can't stand|stop)\b"
     r"|不|别|勿|禁|讨厌|反感|避免",
@@ -80,31 +89,22 @@ def topical_terms(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _sequence(text: str) -> tuple[str, ...]:
-    return tuple(term for term in tokens(text) if term not in _WEAK_TERMS)
+def sense(text: str) -> tuple[bool, tuple[str, ...]]:
+    """What ``text`` says: whether it denies, and its telling words in their order."""
+    said = tuple(term for term in tokens(text) if term not in _SAYING_TERMS)
+    return bool(_NEGATIVE.search(text)), said
 
 
-def alike(left: str, right: str) -> bool:
-    """Whether two statements have the same telling words in the same order, and the same sense."""
-    return _sequence(left) == _sequence(right) and bool(_NEGATIVE.search(left)) == bool(
-        _NEGATIVE.search(right)
-    )
+def only_place(text: str, type: str) -> str:
+    """The place that a person fills once (where they live) and that ``text`` fills, or "".
+
+    A text that limits itself ("my editor for Java") fills none.
+    """
+    if type != "user" or _LIMITED.search(text):
+        return ""
+    return next((name for name, pattern in _SLOTS if pattern.search(text)), "")
 
 
-def places(text: str, type: str) -> Iterator[str]:
-    """The places that ``text`` fills: two statements with the same key are about the same."""
-    for name, pattern in _SLOTS:
-        if type == "user" and pattern.search(text):
-            yield f"slot {name}"
-    pointer = _POINTER.match(text) if type == "reference" else None
-    if pointer:
-        words = sorted(set(_sequence(pointer["what"] or pointer["zh"])) - {"project", "team"})
-        if words:
-            yield "where " + " ".join(words)
-    words = sorted(set(_sequence(_VALUE.sub(" ", text))))
-    if len(words) > 1:
-        yield "words " + " ".join(words)
-    for name, values, all_words in TOPICS:
-        if values.search(text):
-            scope = sorted(set(_sequence(all_words.sub(" ", text))))
-            yield f"choice {name} " + " ".join(scope)
+def says_that_it_changed(text: str) -> bool:
+    """Whether ``text`` itself says that something was otherwise before."""
+    return bool(_CHANGED.search(text))

@@ -44,10 +44,9 @@ def corrected_text(before: str, correction: str) -> str:
     "Postgres 15 in production" and "it's Postgres 16, not 15" give "Postgres 16 in production".
     Returns "" where the correction does not say which words of ``before`` it replaces.
     """
-    for pattern in REPLACEMENTS:
-        found = pattern.search(correction)
-        if found and contains(before, found["old"]):
-            return _replace(before, found["old"].strip(), found["new"].strip())
+    wrong, right = corrected_values(before, correction)
+    if wrong:
+        return _replace(before, wrong, right) if right else ""
     for pattern in (_COUNTED, _NUMBERED):
         for new in pattern.finditer(correction):
             for old in pattern.finditer(before):
@@ -57,15 +56,36 @@ def corrected_text(before: str, correction: str) -> str:
     return _another_choice(before, correction) or _another_number(before, correction)
 
 
-def _replace(before: str, old: str, new: str) -> str:
-    new = _COPULA.split(new)[-1].strip()
+def corrected_values(before: str, correction: str) -> tuple[str, str]:
+    """The value of ``before`` that ``correction`` names as wrong, and the right one.
+
+    ("", "") where it names none; ("15", "") where it is not clear which is the right one.
+    """
+    for pattern in REPLACEMENTS:
+        found = pattern.search(correction)
+        if found and contains(before, found["old"]):
+            break
+    else:
+        return "", ""
+    old, new = found["old"].strip(), _COPULA.split(found["new"])[-1].strip()
     if re.search(r"\d", old):
         # "Postgres 16, not 15": what stands before the old value is named again with the new one.
         numbers = _NUMBER.findall(new)
-        new = numbers[0] if len(numbers) == 1 else ""
-    if not new or contains(before, new):
-        return ""
+        return old, numbers[0] if len(numbers) == 1 else ""
+    # "spaces for indentation, not tabs": what follows the value stands in both texts.
     position = before.casefold().find(old.casefold())
+    rest = before[position + len(old) :].casefold()
+    words = new.split(" ")
+    for count in range(1, len(words)):
+        if rest.lstrip().startswith(" ".join(words[count:]).casefold()):
+            return before[position : position + len(old)], " ".join(words[:count])
+    return before[position : position + len(old)], new
+
+
+def _replace(before: str, old: str, new: str) -> str:
+    if contains(before, new):
+        return ""
+    position = before.find(old)
     return before[:position] + new + before[position + len(old) :]
 
 

@@ -75,6 +75,13 @@ POSITIVE: tuple[tuple[str, str], ...] = (
     ("永远不要在日志里打印用户邮箱。", "feedback"),
     ("严禁在生产环境直接改数据。", "feedback"),
     ("所有接口必须返回 JSON。", "feedback"),
+    ("前端必须用两个空格缩进。", "feedback"),
+    ("提交信息必须写英文。", "feedback"),
+    ("PR 必须有两个人评审。", "feedback"),
+    ("API 响应必须带 request id。", "feedback"),
+    ("数据库密码必须加密。", "feedback"),
+    ("变更必须走评审流程。", "feedback"),
+    ("函数名一律小写。", "feedback"),
     # Decisions and facts behind the work
     ("We decided to use Postgres for the ledger because it has row-level security.", "project"),
     ("We're going with Rust for the parser.", "project"),
@@ -116,6 +123,14 @@ POSITIVE: tuple[tuple[str, str], ...] = (
 
 #: (what a person wrote, why it gives nothing: the rules must not propose anything)
 NEGATIVE: tuple[tuple[str, str], ...] = (
+    # 必须 about what is at hand
+    ("服务必须重启。", "a task"),
+    ("我必须走了。", "a task"),
+    ("接口必须修好。", "a task"),
+    ("日志必须马上清理。", "a task"),
+    ("测试必须跑完了。", "a task"),
+    ("这里必须加锁。", "a task"),
+    ("接口必须返回 JSON 吗？", "a question"),
     ("Should I always use tabs?", "question"),
     ("Do we never deploy on Fridays?", "question"),
     ("should we always squash commits", "question"),

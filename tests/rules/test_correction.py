@@ -34,6 +34,11 @@ def one(messages: list[Message], *known: KnownRecord, new_from: int = 0) -> Item
             "Sorry, I meant 8081.",
             "The API listens on port 8081.",
         ),
+        (
+            "Always use port 80 for service 1.",
+            "Correction: always use port 90 for service 1.",
+            "Always use port 90 for service 1.",
+        ),
         ("本地数据库的端口是 5432。", "更正：端口是 5433。", "本地数据库的端口是 5433。"),
         ("本地数据库的端口是 5432。", "不对，应该是 5433。", "本地数据库的端口是 5433。"),
         ("我喜欢用制表符缩进。", "我改主意了，用空格。", "我喜欢用空格缩进。"),
@@ -62,13 +67,22 @@ def test_a_value_is_put_in_the_place_of_the_old_one(
             "更正：我们决定用 Postgres，不用 MySQL。",
             "我们决定用 Postgres，不用 MySQL。",
         ),
-        ("以后提交信息都用中文。", "以后提交信息都用英文。", "以后提交信息都用英文。"),
+        ("以后提交信息都用中文。", "更正：以后提交信息都用英文。", "以后提交信息都用英文。"),
         ("I live in Osaka.", "I moved to Kyoto.", "I moved to Kyoto."),
-        ("The docs are at docs/a.md.", "The docs are at docs/b.md.", "The docs are at docs/b.md."),
+        (
+            "The docs are at docs/a.md.",
+            "The docs are now at docs/b.md.",
+            "The docs are now at docs/b.md.",
+        ),
         (
             "I like ORMs in small projects.",
+            "I changed my mind, I hate ORMs in small projects.",
             "I hate ORMs in small projects.",
-            "I hate ORMs in small projects.",
+        ),
+        (
+            "后端代码一律用制表符缩进。",
+            "更正：后端代码一律用空格缩进。",
+            "后端代码一律用空格缩进。",
         ),
     ],
 )
@@ -91,7 +105,7 @@ def test_a_statement_that_stands_alone_replaces_the_old_one(
                 "Tabs for indentation",
                 "I prefer tabs for indentation.\n**Why:** habit.\n**How to apply:** everywhere.",
             ),
-            "I prefer spaces for indentation.",
+            "Actually, I prefer spaces for indentation.",
             "I prefer spaces for indentation.\n**How to apply:** everywhere.",
         ),
         (
@@ -114,6 +128,21 @@ def test_a_statement_that_stands_alone_replaces_the_old_one(
             "Correction: it's Postgres 16, not 15.",
             "Production runs on Postgres 16.",
         ),
+        (
+            KnownRecord(
+                "indent",
+                "feedback",
+                "Always use tabs for indentation, not spaces",
+                "Always use tabs for indentation, not spaces.",
+            ),
+            "Correction: use spaces for indentation, not tabs.",
+            "Use spaces for indentation, not tabs.",
+        ),
+        (
+            KnownRecord("indent", "feedback", "缩进用制表符，不用空格", "缩进用制表符，不用空格。"),
+            "更正：缩进用空格，不用制表符。",
+            "缩进用空格，不用制表符。",
+        ),
     ],
 )
 def test_a_changed_fact_is_a_revision_of_its_record(
@@ -132,6 +161,26 @@ def test_a_changed_fact_is_a_revision_of_its_record(
         ("I prefer tabs for Go.", "I prefer spaces for Python."),
         ("Always run the tests before pushing.", "Always run the linter before pushing."),
         ("代码里不要使用全局变量。", "测试里不要使用全局变量。"),
+        ("Always use port 80 for service 1.", "Always use port 90 for service 2."),
+        ("Always use port 80 for service 1.", "Actually, always use port 90 for service 2."),
+        ("Always use port 80 for service 1.", "Correction: always use port 90 for service 2."),
+        ("所有服务 1 的请求必须用端口 80。", "所有服务 2 的请求必须用端口 90。"),
+        ("所有服务 1 的请求必须用端口 80。", "更正：所有服务 2 的请求必须用端口 90。"),
+        ("Always use module alpha for task A.", "Always use module beta for task B."),
+        ("We use Postgres 15 in production.", "We use Postgres 16 in staging."),
+        ("We use Postgres 15 in production.", "We use Postgres 16 in production."),
+        ("Never run the old migration script.", "Never run the new migration script."),
+        ("The docs are at docs/a.md.", "The docs are at docs/b.md."),
+        ("I like ORMs in small projects.", "I hate ORMs in small projects."),
+        ("以后提交信息都用中文。", "以后提交信息都用英文。"),
+        ("生产环境的端口是 5432。", "更正：测试环境的端口是 5433。"),
+        ("后端代码一律用制表符缩进。", "更正：前端代码一律用空格缩进。"),
+        ("我们决定订单服务用 Redis 6。", "我们决定支付服务用 Redis 7。"),
+        ("I prefer small deploys.", "Correction: never deploy on weekends."),
+        (
+            "We decided to use Postgres for the billing service.",
+            "Correction: we decided to use MySQL for the orders service.",
+        ),
     ],
 )
 def test_two_facts_about_different_things_stay_two(turns, first: str, second: str) -> None:
@@ -154,6 +203,24 @@ def test_a_correction_of_the_work_changes_no_record(turns, text: str) -> None:
     item = one(turns(first, OK, text))
     assert item.body == first
     assert propose(turns(text), [KnownRecord("a", "feedback", first, first)]).items == ()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["Always use port {port} for service {n}.", "所有服务 {n} 的请求必须用端口 {port}。"],
+)
+def test_hundreds_of_rules_of_one_form_stay_as_many(turns, rule: str) -> None:
+    said = [rule.format(port=8000 + n, n=n) for n in range(300)]
+    result = propose(turns(*said), [])
+    assert [item.body for item in result.items] == said
+    assert result.passed_over == ()
+
+
+def test_a_value_of_one_thing_is_not_put_into_another(turns) -> None:
+    first = "Always use port 80 for service 1."
+    result = propose(turns(first, OK, "Correction: service 2 uses port 90, not 80."), [])
+    assert [item.body for item in result.items] == [first]
+    assert [left.reason for left in result.passed_over] == ["corrects something that is not known"]
 
 
 def test_an_unclear_correction_of_two_records_changes_neither(turns) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from gitmem.domain.layout import RECORD_TYPES, is_name
 from gitmem.domain.session import Message, Part
 from gitmem.domain.text import quote_length
-from gitmem.rules import KnownRecord, propose
+from gitmem.rules import KnownRecord, chinese, english, propose
+from gitmem.rules.grammar import hints
 
 
 def _examples() -> Any:
@@ -61,6 +62,16 @@ def test_what_is_not_meant_for_good_gives_nothing(text: str) -> None:
         ("老板说绝不能在周五部署。", "somebody else's words"),
         ("For now, never run the slow tests.", "a task of the moment"),
         ("记住这次先不跑测试。", "a task of the moment"),
+        ("For now, skip the slow integration tests.", "a task of the moment"),
+        ("Skip the slow integration tests for now.", "a task of the moment"),
+        ("这次先跳过慢的集成测试。", "a task of the moment"),
+        ("暂时不用管样式。", "a task of the moment"),
+        ("这个文件必须用两个空格缩进。", "a task of the moment"),
+        ("那个接口必须返回 JSON。", "about something at hand"),
+        ("你写的测试必须通过。", "an order, without a word that makes it a rule"),
+        ("代码必须改成异步的。", "an order, without a word that makes it a rule"),
+        ("服务必须重启。", "an order, without a word that makes it a rule"),
+        ("他说接口必须返回 JSON。", "somebody else's words"),
         ("```\nalways use tabs for it\n```", "code"),
         ("> Never commit secrets.", "quoted or pasted text"),
         ("Don't run the tests again.", "an order, without a word that makes it a rule"),
@@ -152,6 +163,52 @@ def test_a_sentence_wrapped_over_two_lines_is_one() -> None:
     (item,) = propose(said(text), []).items
     assert item.evidence[0].quote == text
     assert item.description == "I prefer tabs over spaces in every language that we use"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n  "])
+@pytest.mark.parametrize(
+    ("lines", "body"),
+    [
+        (("I always", "prefer tabs over spaces."), "I always prefer tabs over spaces."),
+        (("I never push", "to main on Fridays."), "I never push to main on Fridays."),
+        (("我一直", "喜欢用制表符缩进。"), "我一直喜欢用制表符缩进。"),
+        (("前端必须", "用两个空格缩进。"), "前端必须用两个空格缩进。"),
+    ],
+)
+def test_a_sentence_broken_over_short_lines_is_one(
+    lines: tuple[str, str], body: str, end: str
+) -> None:
+    (item,) = propose(said(end.join(lines)), []).items
+    assert item.body == body
+    assert item.evidence[0].quote == end.join(lines)
+
+
+def test_short_lines_that_are_sentences_stay_apart() -> None:
+    items = propose(said("sounds good\nalways run the tests first\nnever push to main"), []).items
+    assert [item.body for item in items] == [
+        "Always run the tests first.",
+        "Never push to main.",
+    ]
+
+
+def test_double_blanks_hide_no_rule() -> None:
+    (item,) = propose(said("I  always prefer   tabs over spaces."), []).items
+    assert item.body == "I always prefer tabs over spaces."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(text for text, _ in EXAMPLES.POSITIVE),
+        *(text for text, _ in EXAMPLES.NEGATIVE),
+    ],
+)
+def test_every_sentence_that_a_rule_finds_holds_one_of_its_cues(text: str) -> None:
+    for spelling in (text, text.upper(), text.replace("'", "\u2019")):
+        plain = spelling.replace("\u2019", "'")
+        for rule in (*english.RULES, *chinese.RULES):
+            if rule.pattern.search(plain):
+                assert not rule.cues.isdisjoint(hints(spelling)), rule.pattern.pattern
 
 
 def test_a_list_under_a_passing_heading_gives_nothing() -> None:
