@@ -82,6 +82,6 @@ def _why_nothing(result: ProposalResult) -> str:
         return "; the reasons are above"
     if result.notes:
         return f": {'; '.join(result.notes)}"
-    if result.counts and not result.counts.get("used"):
+    if result.counts and not any(reason.startswith("used") for reason in result.counts):
         return ": no part of it can be used, as counted above"
     return ": nothing in it says what is worth keeping"

@@ -53,18 +53,32 @@ def proposals(call: Call) -> None:
 
 @command("diff", example="gitmem diff extract-20261130-7f3a2c")
 @click.argument("proposal", metavar="ID")
-def diff(call: Call, proposal: str) -> None:
+@click.option("--patch", is_flag=True, help="Show git's own unified difference instead.")
+def diff(call: Call, proposal: str, patch: bool) -> None:
     """Show what a proposal changes, with its quotes.
 
     ID may be the beginning of an id, as long as only one begins with it.
     """
     with call.opened() as store:
+        if patch:
+            _show_patch(call, store.patch(proposal))
+            return
         found = store.diff(proposal)
         path = store.path
     if call.json:
         call.output.out.json(found.to_json())
         return
     show_diff(call.output.out, found, store=path)
+
+
+def _show_patch(call: Call, patch: str) -> None:
+    if call.json:
+        call.output.out.json({"patch": patch})
+        return
+    styles = {"+": "good", "-": "bad"}
+    for line in patch.rstrip("\n").split("\n"):
+        style = styles.get(line[:1])
+        call.output.out.line(Styled(line, style) if style else line)
 
 
 @command("approve", example="gitmem approve extract-20261130-7f3a2c")

@@ -309,6 +309,17 @@ class MemoryStore(OpenMemory):
 
         return self._noted(diff(self._opened(), proposal))
 
+    def patch(self, proposal: str) -> str:
+        """Return an open proposal as the unified difference that git shows.
+
+        Raises:
+            NotFound: none is open, or several begin so.
+            InvalidInput: its branch breaks a rule.
+        """
+        from gitmem.services.queue import patch
+
+        return self._noted(patch(self._opened(), proposal))
+
     def approve(
         self, proposal: str, *, person: str | None = None, expected_change: str | None = None
     ) -> MergeResult:

@@ -103,7 +103,7 @@ def _captured(
     with store.repo.lock():
         kept = sessions.capture(conversation, attested=attested, now=format_instant(now))
         start = sessions.consumed(kept.session.id)
-    counts = {"used": conversation.counts.used}
+    counts = {f"used: {who}": n for who, n in sorted(conversation.counts.used_by.items())}
     for word, reasons in (
         ("ignored", conversation.counts.ignored),
         ("refused", conversation.counts.refused),

@@ -276,3 +276,11 @@ def test_hostile_text_in_a_change_set_reaches_no_terminal(
     for command in (["propose", str(file)], ["proposals"], ["status"]):
         shown = terminal(*command, env={"NO_COLOR": "1"}).out.replace("\r\n", "\n")
         assert not any(c in shown for c in "\x1b\x07\r\x9b\u202e"), ascii(shown)
+
+
+def test_a_proposal_is_shown_as_the_patch_that_git_makes(gitmem: RunCommand, proposal: str) -> None:
+    shown = gitmem("diff", proposal, "--patch")
+    assert shown.code == 0
+    assert "\n+++ b/records/" in shown.out
+    patch = gitmem("diff", proposal, "--patch", "--json").json["patch"]
+    assert patch.rstrip("\n") == shown.out.rstrip("\n")

@@ -71,7 +71,8 @@ def test_an_array_and_json_lines_give_the_same_records(
     assert result.state == "waiting"
     assert sorted(record.type for record in result.records) == ["feedback", "user"]
     assert sum(result.counts.values()) == len(TALK)
-    assert result.counts["used"] == 6
+    assert sum(n for reason, n in result.counts.items() if reason.startswith("used: ")) == 6
+    assert result.counts["used: person"] == 3
     (summary,) = memory.proposals()
     assert summary.proposed_by == "rules"
     assert any("file" in reason for reason in summary.waits_for)
@@ -150,7 +151,6 @@ def test_a_conversation_without_anything_usable_says_so(
     result = memory.extract(path)
     assert (result.state, result.proposal) == ("nothing", None)
     assert result.counts == {
-        "used": 0,
         "ignored: empty": 1,
         "ignored: injected by a client or a program": 1,
     }
