@@ -11,6 +11,7 @@ from gitmem.domain.session import Message
 from gitmem.domain.text import normalise_statement
 from gitmem.naming import name_for
 from gitmem.rules.correction import Fact, Facts, is_part_of
+from gitmem.rules.matching import has_cue
 from gitmem.rules.model import KnownRecord, PassedOver, RuleResult
 from gitmem.rules.sentences import Sentence, sentences
 from gitmem.rules.statement import Statement, bare, is_request, judge, quotable, reason_of
@@ -75,6 +76,11 @@ class _Conversation:
 
     def hear(self, message: Message) -> None:
         """Take in the next message."""
+        if not any(part.kind == "text" and part.cls == "human" for part in message.parts):
+            return
+        if not any(has_cue(part.text) for part in message.parts if part.cls == "human"):
+            self._turn += 1  # nothing in it can be a statement, nor take one back
+            return
         spoken = list(sentences(message))
         if not spoken:
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitmem.domain.session import Message
 
@@ -103,8 +103,7 @@ _GOES_ON = re.compile(
 _LAST_WORD = re.compile(r"[A-Za-z][A-Za-z.]{0,11}$")
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence of a human part.
 
     ``aside`` tells why it is not the person's own statement ("" where it may be one).

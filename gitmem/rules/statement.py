@@ -8,19 +8,19 @@ from typing import Literal
 
 from gitmem.domain.session import REDACTION_MARK
 from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length, to_nfc
-from gitmem.rules import chinese, chinese_marks, english, english_marks
-from gitmem.rules.grammar import Guard, Rule, hints
-from gitmem.rules.sentences import CJK, IN_QUOTE, Sentence
+from gitmem.rules import chinese_marks, english_marks, matching
+from gitmem.rules.grammar import Rule
+from gitmem.rules.matching import HAS_CJK
+from gitmem.rules.sentences import IN_QUOTE, Sentence
 
 MIN_QUOTE = 8
 MAX_QUOTE = 1000
 """Characters of a quote that evidence may hold, a CJK character counting two."""
 
 MAX_DESCRIPTION = 200
+_MAX_END = 100
+"""Characters at the end of a sentence in which "please remember that" is looked for."""
 
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_HAS_CJK = re.compile(f"[{CJK}]")
-_HAS_LATIN = re.compile("[A-Za-z]{2}|\\bI\\b")
 _TYPOGRAPHIC = str.maketrans({"’": "'", "\n": " ", "\t": " ", "\r": " ", "\u00a0": " "})
 # "Bob: never do that", "User: I like tea": a line of somebody's, unless the word is one of these.
 _SPEAKER = re.compile(
@@ -112,21 +112,17 @@ def as_sentence(text: str) -> str:
     """``text`` with the full stop of its script at the end."""
     if not text or text[-1] in ".!?。！？…":
         return text
-    return text + ("。" if _HAS_CJK.search(text) else ".")
-
-
-def has_cue(text: str) -> bool:
-    """Whether a word in ``text`` makes it worth a closer look; cheap, for pasted megabytes."""
-    return bool(chinese_marks.CUE.search(text)) or not english_marks.CUE_WORDS.isdisjoint(
-        _WORD.findall(text.lower().replace("’", "'"))
-    )
+    return text + ("。" if HAS_CJK.search(text) else ".")
 
 
 def is_request(sentence: Sentence) -> bool:
     """Whether ``sentence`` only asks to remember what the one before it says."""
+    if sentence.aside or len(sentence.text) > _MAX_END:
+        return False
     masked = sentence.masked.translate(_TYPOGRAPHIC)
-    return not sentence.aside and bool(
-        english_marks.BARE_REQUEST.match(masked) or chinese_marks.BARE_REQUEST.fullmatch(masked)
+    return bool(
+        english_marks.BARE_REQUEST.match(masked)
+        or (not masked.isascii() and chinese_marks.BARE_REQUEST.fullmatch(masked))
     )
 
 
@@ -135,12 +131,12 @@ def judge(sentence: Sentence, *, requested: bool = False) -> Judgement:
 
     ``requested``: the next sentence asks to remember it.
     """
-    if not requested and not has_cue(sentence.text):
+    if not requested and not matching.has_cue(sentence.text):
         return _NOTHING
     plain = sentence.text.translate(_TYPOGRAPHIC)
     if sentence.aside:
         words = plain.lstrip(" >|#/*+-$")
-        return _passed(sentence.aside) if _candidate(words) else _NOTHING
+        return _passed(sentence.aside) if matching.is_candidate(words) else _NOTHING
     if is_request(sentence):
         return Judgement("request")
     masked = sentence.masked.translate(_TYPOGRAPHIC)
@@ -151,46 +147,14 @@ def reason_of(sentence: Sentence) -> str:
     """The reason that a sentence beginning with "Because" or 原因是 gives, or ""."""
     if sentence.aside or sentence.masked.rstrip().endswith(("?", "？")):
         return ""
-    opening = english_marks.REASON_NEXT.match(sentence.text) or chinese_marks.REASON_NEXT.match(
-        sentence.text
-    )
-    if not opening or _candidate(sentence.text[opening.end() :]):
+    opening = matching.REASON_NEXT.match(sentence.text)
+    if not opening or matching.is_candidate(sentence.text[opening.end() :]):
         return ""
     return bare(sentence.text[opening.end() :]) if _unquotable(sentence.text) == "" else ""
 
 
 def _passed(reason: str) -> Judgement:
     return Judgement("passed", reason=reason)
-
-
-def _candidate(text: str) -> bool:
-    return bool(
-        _match(text)
-        or english_marks.REQUEST.match(text)
-        or chinese_marks.REQUEST.match(text)
-        or chinese_marks.FROM_NOW_ON.search(text)
-    )
-
-
-_RULES = (*english.RULES, *chinese.RULES)
-_BY_CUE: dict[str, list[int]] = {}
-for _number, _rule in enumerate(_RULES):
-    for _cue in _rule.cues:
-        _BY_CUE.setdefault(_cue, []).append(_number)
-
-
-def _cued(text: str) -> list[int]:
-    """The numbers of the rules whose cues stand in ``text``, in their order."""
-    return sorted({number for hint in hints(text) for number in _BY_CUE.get(hint, ())})
-
-
-def _match(text: str) -> Rule | None:
-    return next((_RULES[n] for n in _cued(text) if _RULES[n].pattern.search(text)), None)
-
-
-def _guards(text: str) -> tuple[Guard, ...]:
-    guards: tuple[Guard, ...] = english_marks.GUARDS if _HAS_LATIN.search(text) else ()
-    return guards + chinese_marks.GUARDS if _HAS_CJK.search(text) else guards
 
 
 def quotable(text: str) -> bool:
@@ -241,7 +205,7 @@ def _on_one_line(text: str, masked: str) -> tuple[str, str]:
         broken = "\n" in text[start:stop]
         if stop - start == 1 and not broken:
             continue
-        chinese = broken and _HAS_CJK.match(text[start - 1 : start]) and _HAS_CJK.match(text, stop)
+        chinese = broken and HAS_CJK.match(text[start - 1 : start]) and HAS_CJK.match(text, stop)
         pieces += [(text[end:start], masked[end:start]), ("", "") if chinese else (" ", " ")]
         end = stop
     pieces.append((text[end:], masked[end:]))
@@ -271,9 +235,9 @@ class _Reader:
         if not (self.requested or self.corrects or self._may_state()):
             return self._no_rule(self._rest())
         core, reason = self._split_reason()
-        rule = _match(core)
-        self.corrects = self.corrects or _contrasts(core)
-        wanted = self.requested or bool(chinese_marks.FROM_NOW_ON.search(core))
+        rule = matching.find_rule(core)
+        self.corrects = self.corrects or matching.contrasts(core)
+        wanted = self.requested or matching.from_now_on(core)
         if not (rule or wanted or self.corrects):
             return self._no_rule(core)
         if theirs and (rule or wanted):
@@ -289,7 +253,9 @@ class _Reader:
     def _may_state(self) -> bool:
         """Whether it is worth while to take off the reason and look closer."""
         rest = self._rest()
-        return bool(_match(rest) or _contrasts(rest) or chinese_marks.FROM_NOW_ON.search(rest))
+        return bool(
+            matching.find_rule(rest) or matching.contrasts(rest) or matching.from_now_on(rest)
+        )
 
     def _rest(self) -> str:
         return self.masked[self.start : self.end]
@@ -298,11 +264,9 @@ class _Reader:
         """Take off "ok,", "actually,", "please remember that" and the like, in any order."""
         for _ in range(8):
             rest = self._rest()
-            request = english_marks.REQUEST.match(rest) or chinese_marks.REQUEST.match(rest)
-            correction = english_marks.CORRECTION.match(rest) or chinese_marks.CORRECTION.match(
-                rest
-            )
-            lead = english_marks.LEAD.match(rest) or chinese_marks.LEAD.match(rest)
+            request = matching.REQUEST.match(rest)
+            correction = matching.CORRECTION.match(rest)
+            lead = matching.LEAD.match(rest)
             taken = request or correction or lead
             if taken is None or not taken.end():
                 break
@@ -310,11 +274,10 @@ class _Reader:
             if taken is correction:
                 self.corrects = True
                 self.strongly = self.strongly or not _WEAK_MARK.match(taken.group())
-                self.withdraws = self.withdraws or bool(_withdrawal(rest))
+                self.withdraws = self.withdraws or bool(matching.WITHDRAWAL.match(rest))
             self.start += taken.end()
-        at_end = english_marks.REQUEST_AT_END.search(
-            self._rest()
-        ) or chinese_marks.REQUEST_AT_END.search(self._rest())
+        rest = self._rest()
+        at_end = matching.REQUEST_AT_END.search(rest, max(0, len(rest) - _MAX_END))
         if at_end and at_end.start() > 0:
             self.requested = True
             self.end = self.start + at_end.start()
@@ -322,14 +285,14 @@ class _Reader:
     def _only_withdraws(self) -> bool:
         if self.requested:
             return False
-        return bool(_withdrawal(self._rest())) or (
+        return bool(matching.WITHDRAWAL.match(self._rest())) or (
             self.withdraws and not self._rest().strip(" .。!！,，")
         )
 
     def _split_reason(self) -> tuple[str, str]:
         rest = self._rest()
-        first = english_marks.REASON_FIRST.match(rest) or chinese_marks.REASON_FIRST.match(rest)
-        if first and _match(rest[first.end() :]):
+        first = matching.REASON_FIRST.match(rest)
+        if first and matching.find_rule(rest[first.end() :]):
             begin = self.start + first.start("reason")
             reason = self.text[begin : self.start + first.end("reason")]
             self.start += first.end()
@@ -338,7 +301,7 @@ class _Reader:
             found = pattern.search(rest)
             if found and quote_length(rest[: found.start()].strip()) >= MIN_QUOTE:
                 tail = rest[found.end() :]
-                if len(tail.strip(" .。!！")) < 2 or _candidate(tail):
+                if len(tail.strip(" .。!！")) < 2 or matching.is_candidate(tail):
                     continue
                 begin = self.start + (found.end() if found["why"] else found.start("kept"))
                 reason = self.text[begin : self.end]
@@ -347,12 +310,12 @@ class _Reader:
         return rest, ""
 
     def _no_rule(self, core: str) -> Judgement:
-        cue = english_marks.WEAK_CUE.search(core) or chinese_marks.WEAK_CUE.search(core)
+        cue = matching.WEAK_CUE.search(core)
         if cue:
             return _passed(
                 self._guarded(core, False) or "an order, without a word that makes it a rule"
             )
-        if QUOTED_WORDS.search(self.masked) and _candidate(self.plain):
+        if QUOTED_WORDS.search(self.masked) and matching.is_candidate(self.plain):
             return _passed(IN_QUOTE)
         return _NOTHING
 
@@ -360,7 +323,7 @@ class _Reader:
         """The reason that speaks against this sentence, or ""."""
         whole = self.masked
         intro = self.sentence.intro
-        for check in _guards(whole + intro):
+        for check in matching.guards(whole + intro):
             if check.weak and wanted and check.reason == "a hypothetical":
                 continue
             # A reason may quote, doubt or suppose; what is stated may not.
@@ -375,14 +338,14 @@ class _Reader:
         """Whether there is more than "I usually run" or "then yes"."""
         if (rule and rule.kind == "identity") or (self.corrects and not rule):
             return bool(core.strip(" .。!！"))
-        return bool(_HAS_CJK.search(core)) or len(core.split()) > 2
+        return bool(HAS_CJK.search(core)) or len(core.split()) > 2
 
     def _statement(self, rule: Rule | None, core: str, reason: str, wanted: bool) -> Statement:
         text = _tidy(self.text[self.start : self.end])
         kind, type = (rule.kind, rule.type) if rule else ("", "")
         if not rule and wanted:
             kind, type = "request", _type_of(core)
-            if type == "project" and chinese_marks.FROM_NOW_ON.search(core):
+            if type == "project" and matching.from_now_on(core):
                 type = "feedback"
         return Statement(
             kind=kind,
@@ -407,18 +370,10 @@ def _is_heading(words: str) -> bool:
     )
 
 
-def _contrasts(text: str) -> bool:
-    return bool(english_marks.CONTRAST.match(text) or chinese_marks.CONTRAST.search(text))
-
-
-def _withdrawal(text: str) -> re.Match[str] | None:
-    return english_marks.WITHDRAWAL.match(text) or chinese_marks.WITHDRAWAL.match(text)
-
-
 def _type_of(core: str) -> str:
     """The type of what was asked to be remembered, where no rule tells it."""
-    if english_marks.ABOUT_ME.match(core) or chinese_marks.ABOUT_ME.match(core):
+    if matching.ABOUT_ME.match(core):
         return "user"
-    if english_marks.IMPERATIVE.match(core) or chinese_marks.IMPERATIVE.match(core):
+    if matching.IMPERATIVE.match(core):
         return "feedback"
     return "project"
