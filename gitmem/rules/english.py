@@ -80,7 +80,7 @@ _PROHIBITION = """
     """.split()  # noqa: SIM905
 _RULE = """
     always repo repository project code codebase sure all every each any when whenever before
-    after use
+    after
     """.split()  # noqa: SIM905
 _DECISION = """
     decided agreed going standardizing standardising settling sticking moving migrating dropping
@@ -231,6 +231,11 @@ RULES: tuple[Rule, ...] = (
         r"|see|find|'re|done|push this)[\w -]{3,80}, (?:always|never|please|make sure|use|run"
         r"|don't"
         r"|do not|add|check|ask|write|keep|include|explain|show|update|prefer)\b",
+    ),
+    *rules(
+        "rule",
+        "feedback",
+        ["use"],
         r"^(?:please )?use (?:\d+ )?[a-z -]{2,24} for (?:indentation|indenting|quotes|quoting"
         r"|strings|line endings|commit messages"
         r"|naming|file names|identifiers|branch names|variable names|timestamps|dates)\b"

@@ -47,7 +47,8 @@ def hints(text: str) -> frozenset[str]:
     """What of ``text`` may be a cue: its English words in lower case and its characters."""
     lower = text.lower().replace("\u2019", "'")
     words = _WORD.findall(lower)
-    return frozenset(words).union(lower, [word.partition("'")[0] for word in words if "'" in word])
+    found = {*words, *(word.partition("'")[0] for word in words if "'" in word)}
+    return frozenset(found if lower.isascii() else found.union(lower))
 
 
 def guard(reason: str, pattern: str, *, weak: bool = False) -> Guard:
