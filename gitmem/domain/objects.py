@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The tree without entries: what an absent folder counts as."""
@@ -22,6 +23,7 @@ FILE_MODE = "100644"
 TREE_MODE = "40000"
 
 _OID = re.compile(r"[0-9a-f]{40}\Z")
+_TREE_ENTRY = re.compile(rb"([0-9]+) ([^\0]+)\0(.{20})", re.DOTALL)
 _SIGNATURE = re.compile(
     r"(?P<name>[^<>\n]*)<(?P<email>[^<>\n]*)> (?P<epoch>[0-9]{1,18}) [+-][0-9]{4}\Z"
 )
@@ -47,8 +49,7 @@ def blob_id(data: bytes) -> str:
 # --- trees ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(NamedTuple):
     """One line of a tree. ``mode`` as git stores it (``100644``, ``40000``).
 
     Bytes of ``name`` that are not UTF-8 are surrogate escapes.
@@ -69,21 +70,17 @@ def decode_tree(data: bytes) -> tuple[TreeEntry, ...]:
     Raises:
         ValueError: the bytes are not a tree.
     """
-    entries = []
-    position = 0
-    while position < len(data):
-        space = data.find(b" ", position)
-        nul = data.find(b"\0", space)
-        if space < 0 or nul < 0 or nul + 21 > len(data):
-            raise ValueError("a tree object is cut off")
-        mode = data[position:space].decode("ascii")
-        name = data[space + 1 : nul].decode("utf-8", "surrogateescape")
-        if not mode.isdigit() or not name:
-            raise ValueError("a tree object has an entry without a mode or a name")
-        # git writes folders as 40000; some old writers as 040000, which means the same.
-        entries.append(TreeEntry(mode.lstrip("0"), name, data[nul + 1 : nul + 21].hex()))
-        position = nul + 21
-    return tuple(entries)
+    # git writes folders as 40000; some old writers as 040000, which means the same.
+    entries = tuple(
+        TreeEntry(
+            mode.lstrip(b"0").decode("ascii"), name.decode("utf-8", "surrogateescape"), oid.hex()
+        )
+        for mode, name, oid in _TREE_ENTRY.findall(data)
+    )
+    # What the pattern passed over is no entry.
+    if sum(map(len, _TREE_ENTRY.split(data)[::4])):
+        raise ValueError("a tree object is cut off, or has an entry without a mode or a name")
+    return entries
 
 
 def _sort_key(entry: TreeEntry) -> bytes:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from gitmem.domain.unicode14 import (
     fold,
@@ -279,17 +279,20 @@ def escape_terminal(text: str, *, multiline: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():  # nearly all that a list shows
         return text
-    pieces = []
-    end = 0
-    for position, _ in _illegal(text, multiline):
-        code = ord(text[position])
-        escaped = f"\\x{code:02x}" if code <= 0xFF else f"\\u{{{code:04x}}}"
-        pieces += [text[end:position], escaped]
-        end = position + 1
-    pieces.append(text[end:])
-    return "".join(pieces)
+    # A joiner may have been needed by a neighbour that is escaped now, so look again.
+    while illegal := [position for position, _ in _illegal(text, multiline)]:
+        pieces = []
+        end = 0
+        for position in illegal:
+            code = ord(text[position])
+            escaped = f"\\x{code:02x}" if code <= 0xFF else f"\\u{{{code:04x}}}"
+            pieces += [text[end:position], escaped]
+            end = position + 1
+        text = "".join([*pieces, text[end:]])
+    return text
 
 
+@lru_cache(maxsize=4096)
 def escape_markdown(text: str) -> str:
     """``text`` on one line, as Markdown that renders as exactly that text.
 

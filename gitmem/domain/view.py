@@ -39,30 +39,27 @@ def render_view(
     are left out first. Then lines are cut from the end of the order type, name. Each sequence
     may itself be cut after ``max_lines`` rows in that order: what is behind cannot be shown.
     """
-    shown = sorted([*current, *superseded], key=view_order)
-    if len(shown) == total:
-        whole = _render([_Line.of(row) for row in shown], 0)
-        if _fits(whole, max_lines, max_bytes):
-            return whole
     lines = [_Line.of(row) for row in sorted(current, key=view_order)]
+    more = [_Line.of(row) for row in sorted(superseded, key=view_order)]
+    if len(lines) + len(more) == total and _fits([*lines, *more], 0, max_lines, max_bytes):
+        return _render([*lines, *more], 0)
     kept = _longest_prefix([], lines, total, max_lines, max_bytes)
     if len(kept) == len(lines):
-        more = [_Line.of(row) for row in sorted(superseded, key=view_order)]
         kept = _longest_prefix(kept, more, total, max_lines, max_bytes)
     return _render(kept, total - len(kept))
 
 
 class _Line(NamedTuple):
-    """A row as it is shown, escaped once."""
+    """A row as it is shown, escaped once; ``size`` is in bytes."""
 
     order: tuple[int, str]
-    type: str
     text: str
+    size: int
 
     @classmethod
     def of(cls, row: ViewRow) -> _Line:
         text = f"- [{row.name}]({row.path}) — {escape_markdown(row.description)}\n"
-        return cls(view_order(row), row.type, text)
+        return cls(view_order(row), text, len(text.encode("utf-8")))
 
 
 def _longest_prefix(
@@ -71,26 +68,41 @@ def _longest_prefix(
     low, high = 0, len(more)
     while low < high:
         middle = (low + high + 1) // 2
-        count = len(kept) + middle
-        text = _render([*kept, *more[:middle]], total - count)
-        low, high = (middle, high) if _fits(text, max_lines, max_bytes) else (low, middle - 1)
+        left_out = total - len(kept) - middle
+        fits = _fits([*kept, *more[:middle]], left_out, max_lines, max_bytes)
+        low, high = (middle, high) if fits else (low, middle - 1)
     return [*kept, *more[:low]]
 
 
-def _fits(text: bytes, max_lines: int, max_bytes: int) -> bool:
-    return text.count(b"\n") <= max_lines and len(text) <= max_bytes
+def _fits(rows: list[_Line], left_out: int, max_lines: int, max_bytes: int) -> bool:
+    around = "".join(
+        [HEADER, *(_heading(rank) for rank in _ranks(rows)), _footer(len(rows), left_out)]
+    )
+    lines = around.count("\n") + len(rows)
+    size = len(around.encode("utf-8")) + sum(row.size for row in rows)
+    return lines <= max_lines and size <= max_bytes
 
 
 def _render(rows: list[_Line], left_out: int) -> bytes:
     parts = [HEADER]
-    for record_type in RECORD_TYPES:
-        group = [row for row in rows if row.type == record_type]
-        if group:
-            parts.append(f"\n## {record_type}\n\n")
-            parts += [row.text for row in sorted(group, key=lambda row: row.order)]
-    if not rows and not left_out:
-        parts.append(EMPTY_NOTE)
+    ordered = sorted(rows)
+    for rank in _ranks(rows):
+        parts.append(_heading(rank))
+        parts += [row.text for row in ordered if row.order[0] == rank]
+    parts.append(_footer(len(rows), left_out))
+    return "".join(parts).encode("utf-8")
+
+
+def _ranks(rows: list[_Line]) -> list[int]:
+    return sorted({row.order[0] for row in rows})
+
+
+def _heading(rank: int) -> str:
+    return f"\n## {RECORD_TYPES[rank]}\n\n"
+
+
+def _footer(shown: int, left_out: int) -> str:
     if left_out:
         verb = "record is" if left_out == 1 else "records are"
-        parts.append(f"\n{left_out} more {verb} not shown here; `gitmem list` shows all.\n")
-    return "".join(parts).encode("utf-8")
+        return f"\n{left_out} more {verb} not shown here; `gitmem list` shows all.\n"
+    return "" if shown else EMPTY_NOTE

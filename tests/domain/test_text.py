@@ -239,6 +239,11 @@ def test_escaped_text_is_legal_and_can_be_encoded(text: str) -> None:
     escaped.encode("utf-8")
 
 
+def test_a_joiner_whose_neighbour_is_escaped_is_escaped_too() -> None:
+    assert escape_terminal("क\u094d\u200d\ufe0f") == "क\u094d\u200d\\u{fe0f}"
+    assert refused(escape_terminal("\U0001f468\ufe0f\u200d\ufe0f\U0001f468")) == []
+
+
 def test_one_line_folds_and_escapes() -> None:
     assert one_line(" a\n\tb\x1b ") == "a b\\x1b"
 
