@@ -131,40 +131,49 @@ def reading(folder: Path, store: Store) -> dict[str, float]:
 
 def measure(folder: Path) -> dict[str, object]:
     """Run everything and return the figures."""
-    merges = {size: Merges(folder, size) for size in SIZES}
-    bare = Merges(folder, 1_000, checked_out=False)
-    spent: dict[int, list[float]] = {size: [] for size in SIZES}
-    alone: list[float] = []
-    hand: list[float] = []
-    hand_alone: list[float] = []
+    alone = {size: Merges(folder, size, checked_out=False) for size in SIZES}
+    files = {size: Merges(folder, size) for size in SIZES[1:]}
+    times: dict[str, list[float]] = {}
+
+    def note(name: str, spent: float) -> None:
+        times.setdefault(name, []).append(spent)
+
     for _ in range(ROUNDS):
-        for size in SIZES:
-            spent[size].append(merges[size].merge())
-        hand.append(merges[1_000].by_hand())
-        alone.append(bare.merge())
-        hand_alone.append(bare.by_hand())
-    medians = {size: statistics.median(found) for size, found in spent.items()}
-    reads = reading(folder, merges[1_000].store)
-    floor = reads["python"] + reads["git"]
-    by_hand, by_hand_alone = statistics.median(hand), statistics.median(hand_alone)
+        for size, merges in alone.items():
+            note(f"merge at {size:,} records", merges.merge())
+        note("by hand at 1,000 records", alone[1_000].by_hand())
+        for size, merges in files.items():
+            note(f"merge and checkout at {size:,} records", merges.merge())
+            note(f"merge and checkout by hand at {size:,} records", merges.by_hand())
+    ms = {name: statistics.median(spent) for name, spent in times.items()}
+    ms.update(reading(folder, files[1_000].store))
+    floor = ms["python"] + ms["git"]
     ratios = {
-        "merge at 1,000 records, bare / by hand": (statistics.median(alone) / by_hand_alone, 2.5),
-        "merge at 1,000 records / by hand": (medians[1_000] / by_hand, 2.5),
-        "merge at 10,000 records / at 100": (medians[10_000] / medians[100], 2.0),
-        "merge at 1,000 records / at 100": (medians[1_000] / medians[100], 2.0),
+        "merge at 1,000 records / by hand": (
+            ms["merge at 1,000 records"] / ms["by hand at 1,000 records"],
+            2.5,
+        ),
+        "merge at 1,000 records / at 100": (
+            ms["merge at 1,000 records"] / ms["merge at 100 records"],
+            2.0,
+        ),
+        "merge at 10,000 records / at 100": (
+            ms["merge at 10,000 records"] / ms["merge at 100 records"],
+            2.0,
+        ),
     }
+    for size in SIZES[1:]:
+        name = f"{size:,} records"
+        ratios[f"merge and checkout at {name} / by hand"] = (
+            ms[f"merge and checkout at {name}"] / ms[f"merge and checkout by hand at {name}"],
+            2.5,
+        )
     for name in ("list", "show", "search"):
-        ratios[f"{name} at 1,000 records / python + git"] = (reads[name] / floor, 5.0)
+        ratios[f"{name} at 1,000 records / python + git"] = (ms[name] / floor, 5.0)
     return {
         "python": platform.python_version(),
         "git": subprocess.run(["git", "version"], capture_output=True, text=True).stdout.strip(),
-        "milliseconds": {
-            **{f"merge at {size:,} records": round(ms, 2) for size, ms in medians.items()},
-            "merge at 1,000 records, bare": round(statistics.median(alone), 2),
-            "by hand at 1,000 records": round(by_hand, 2),
-            "by hand at 1,000 records, bare": round(by_hand_alone, 2),
-            **{name: round(ms, 2) for name, ms in reads.items()},
-        },
+        "milliseconds": {name: round(spent, 2) for name, spent in ms.items()},
         "ratios": {name: {"is": round(r, 2), "limit": m} for name, (r, m) in ratios.items()},
     }
 
