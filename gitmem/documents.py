@@ -105,6 +105,8 @@ def read_reviewer(data: bytes, where: str) -> ReviewerDefinition:
     own = sorted({"blob", "rubric"} & front.fields.keys())
     if own:
         raise InvalidInput(f"{own[0]} is no key of a reviewer", where=where)
+    if front.fields.get("name") != stem:
+        raise InvalidInput(f"its name must be {stem}, as its file is called", where=where)
     try:
         fields = typed_fields(ReviewerDefinition, front.fields)
         return ReviewerDefinition.model_validate(

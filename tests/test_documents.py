@@ -157,6 +157,20 @@ def test_a_quote_over_its_length_is_no_evidence() -> None:
         make_evidence(**{**FIELDS, "quote": "数" * 501})
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("quote", "The key is [redacted: key], keep it.", "redacted"),
+        ("at", "2026-02-30T00:00:00Z", "no real instant"),
+        ("at", "2026-99-99T99:99:99Z", "no real instant"),
+    ],
+)
+def test_evidence_that_nobody_could_have_said_is_refused(field: str, value: str, why: str) -> None:
+    make_evidence(**FIELDS)
+    with pytest.raises(InvalidInput, match=why):
+        make_evidence(**{**FIELDS, field: value})
+
+
 # --- policy ------------------------------------------------------------------------------------
 
 
@@ -229,7 +243,7 @@ def test_what_is_no_policy_is_refused(data: bytes) -> None:
 # --- reviewers ---------------------------------------------------------------------------------
 
 REVIEWER = b"""---
-name: "Facts"
+name: "facts"
 applies_to: ["extract", "edit"]
 blocking: "true"
 role: "reviewer"
@@ -276,3 +290,8 @@ def test_a_reviewer_with_another_shape_is_refused(old: bytes, new: bytes) -> Non
 def test_a_reviewer_over_its_size_is_refused() -> None:
     with pytest.raises(InvalidInput, match=str(MAX_REVIEWER_BYTES)):
         read_reviewer(REVIEWER + b"x" * MAX_REVIEWER_BYTES, "reviewers/facts.md")
+
+
+def test_a_reviewer_is_called_as_its_file_is() -> None:
+    with pytest.raises(InvalidInput, match="its name must be tone"):
+        read_reviewer(REVIEWER, "reviewers/tone.md")

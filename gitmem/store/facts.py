@@ -271,14 +271,13 @@ class Facts:
     def _check_source(
         self, base_tree: str, proposal: Proposal, evidence: Mapping[str, frozenset[str]]
     ) -> None:
-        """Refuse a proposal that claims another source than its new quotes name."""
-        if proposal.attested is None:
-            return
+        """Refuse a proposal whose new quotes are too short, or of another source than it says."""
         for name, cited in evidence.items():
             for oid in sorted(cited - self.cited(base_tree, name)):
                 where = evidence_path(name, oid)
                 quote = self.evidence(oid, where)
-                if (quote.attested, quote.session) != (proposal.attested, proposal.session):
+                named = proposal.attested, proposal.session
+                if proposal.attested and (quote.attested, quote.session) != named:
                     raise InvalidInput(
                         "is from another session, or attested otherwise, than the proposal says",
                         where=where,
