@@ -237,6 +237,7 @@ class MemoryStore(OpenMemory):
         from dataclasses import replace
 
         from gitmem.services.capture import capture_transcript, find_items
+        from gitmem.services.expiry import expire_sessions
         from gitmem.services.propose import make_batch, propose
 
         store, sessions, now = self._opened(), self._sessions(), self._now()
@@ -252,6 +253,7 @@ class MemoryStore(OpenMemory):
                     continue  # another process was faster with the same conversation
                 result = propose(store, session, batch, origin)
                 sessions.mark_consumed(session.id, found.upto, result.proposal, _instant(now))
+                expire_sessions(store, sessions, now)
             break
         left = len(session.messages) - found.upto
         more = (f"{left} messages are left for another run of the same command",) if left else ()

@@ -166,6 +166,14 @@ class SessionFiles:
             )
         self._append(session_id, canonical_file({"consumed": upto, "by": by, "at": now}))
 
+    def older_than(self, epoch: int) -> list[str]:
+        """Return the ids of sessions that nothing was added to since ``epoch`` (seconds)."""
+        return [path.stem for path in self._paths() if path.stat().st_mtime < epoch]
+
+    def remove(self, session_id: str) -> None:
+        """Delete a session for good; the records that quote it keep their quotes."""
+        self._path(session_id).unlink(missing_ok=True)
+
     def list_ids(self) -> list[str]:
         """Return the ids of all stored sessions, sorted."""
         return sorted(path.stem for path in self._paths())
