@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gitmem.cli.output import Output
 from gitmem.domain.text import one_line
 
-Progress = Callable[[str, int, int | None], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitmem.results import Progress
 
 
 @contextmanager

@@ -28,6 +28,12 @@ PROPOSALS = "refs/heads/proposals/"
 KEPT = "refs/gitmem/kept/"
 INFLIGHT = "refs/gitmem/inflight/"
 
+PRIVATE = "gitmem"
+"""The folder below the git directory that holds what is this machine's alone."""
+
+CACHE = "cache.sqlite"
+SESSIONS = "sessions"
+
 MAX_NAME = 80
 """Characters of a record's name; with the folders and `.lock` it stays far below 255 bytes."""
 

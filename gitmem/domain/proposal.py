@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from gitmem.domain.actors import check_proposer
 from gitmem.domain.canonical import sha256_hex
 from gitmem.domain.commit_message import CommitMessage
+from gitmem.domain.objects import is_oid
 from gitmem.domain.record import Record
 from gitmem.domain.session import Attested
 from gitmem.domain.tombstone import MAX_REASON
@@ -29,7 +30,6 @@ KINDS = (
 #: Kinds whose quotes are what a person wrote for that very change, however short.
 OWN_WORDS = ("remember", "edit", "forget", "adopt")
 _ID = re.compile(r"(?P<kind>[a-z]+)-[0-9]{8}-[0-9a-f]{6}\Z")
-_OID = re.compile(r"[0-9a-f]{40}\Z")
 #: Longest list of names in a subject; what is left out is counted there.
 _SUBJECT_NAMES = 3
 
@@ -164,7 +164,7 @@ def read_proposal(
     if not is_proposal_id(proposal_id) or not proposal_id.startswith(f"{kind}-"):
         raise InvalidInput(f"{proposal_id!r} is no id of a proposal of the kind {kind!r}")
     base = message.need("Base")
-    if not _OID.match(base):
+    if not is_oid(base):
         raise InvalidInput(f"the trailer Base is no commit id: {base!r}")
     attested = message.one("Attested")
     if attested is not None and attested not in get_args(Attested):

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, TypeAlias, Union
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 from gitmem.domain.layout import RECORD_TYPES, check_name
+from gitmem.domain.objects import is_oid
 from gitmem.domain.text import fold_whitespace, illegal_characters, is_nfc, one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput
@@ -40,7 +41,6 @@ MAX_KEY = 80
 Value: TypeAlias = Union[str, list["Value"], dict[str, "Value"]]  # noqa: UP007 - recursive
 """What a frontmatter may hold: text, and lists and mappings of it."""
 
-_OID = re.compile(r"[0-9a-f]{40}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -100,7 +100,7 @@ def _evidence(oids: tuple[str, ...]) -> tuple[str, ...]:
             f"cites {len(oids)} quotes; a record cites 1 to {MAX_EVIDENCE}", where="evidence"
         )
     for oid in oids:
-        if not _OID.fullmatch(oid):
+        if not is_oid(oid):
             raise InvalidInput(
                 f"{oid[:50]!a} is not the id of a quote (40 lower-case hex digits)",
                 where="evidence",

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from gitmem.domain.actors import is_person
 from gitmem.domain.commit_message import CommitMessage
+from gitmem.domain.objects import is_oid
 from gitmem.errors import InvalidInput
 
 Verdict = Literal["approve", "request_changes", "reject", "inconclusive"]
@@ -24,7 +25,6 @@ _FINDING = re.compile(
     re.DOTALL,
 )
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
-_OID = re.compile(r"[0-9a-f]{40}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def read_review(message: CommitMessage, at: int, oid: str) -> Review:
     if not _HASH.match(change):
         raise InvalidInput("the trailer Reviewed-Change is no SHA-256")
     rubric = message.one("Reviewed-Rubric")
-    if rubric is not None and not _OID.match(rubric):
+    if rubric is not None and not is_oid(rubric):
         raise InvalidInput("the trailer Reviewed-Rubric is no blob id")
     by, reviewer = message.need("Reviewed-By"), message.need("Reviewer")
     if (reviewer == PERSON) != is_person(by):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.cache.place import all_own
 from gitmem.config import who_am_i
-from gitmem.domain.layout import MAIN
+from gitmem.domain.layout import CACHE, MAIN, PRIVATE, SESSIONS
 from gitmem.errors import Busy
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.refs import read_ref
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from gitmem.store import Origin, Store
 
     Confirm = Callable[[ProposalDiff], bool]
-    Progress = Callable[[str, int, "int | None"], None]
     Clock = Callable[[], float]
 
 _T = TypeVar("_T")
-_PRIVATE = "gitmem"
-_CACHE = "cache.sqlite"
 
 
 class OpenMemory:
@@ -107,7 +104,7 @@ class OpenMemory:
 
     @property
     def _cache(self) -> Path:
-        return self._git_dir / _PRIVATE / _CACHE
+        return self._git_dir / PRIVATE / CACHE
 
     def _say_strays(self, projection: Projection) -> None:
         strays = (projection.meta("strays") or "").split()
@@ -119,7 +116,6 @@ class OpenMemory:
 
     def _sessions(self) -> SessionFiles:
         from gitmem.sessions import SessionFiles
-        from gitmem.store import SESSIONS
 
         return SessionFiles(self._opened().repo.private / SESSIONS)
 

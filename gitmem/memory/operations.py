@@ -14,11 +14,12 @@ from gitmem.errors import Refused, Usage
 from gitmem.memory.opened import OpenMemory
 
 if TYPE_CHECKING:
-    from gitmem.memory.opened import Clock, Confirm, Progress
+    from gitmem.memory.opened import Clock, Confirm
     from gitmem.results import (
         FsckReport,
         LogEntry,
         MergeResult,
+        Progress,
         ProposalDiff,
         ProposalResult,
         ProposalSummary,

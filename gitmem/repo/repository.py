@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
+from gitmem.domain.layout import PRIVATE
 from gitmem.domain.objects import is_oid
 from gitmem.errors import InvalidInput
 from gitmem.repo import trees
@@ -45,7 +46,7 @@ class Repo:
         self.root = None if dirs.is_bare else root
         self.git_dir = dirs.common
         self.work_git_dir = dirs.private
-        self.private = dirs.common / "gitmem"
+        self.private = dirs.common / PRIVATE
         self.runner = Runner(dirs.common, stamp=self.private / GIT_STAMP, trace=trace)
         self.reader = Reader(self.runner)
         self.healed: list[str] = []

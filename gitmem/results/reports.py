@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gitmem.results.records import Quote, RecordDetail
+
+Progress = Callable[[str, int, "int | None"], None]
+"""Told of long work on the way: what is done, how many so far, and of how many (None: unknown)."""
 
 
 class _Result:

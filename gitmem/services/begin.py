@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.cache import Projection
-from gitmem.domain.layout import POLICY, README, REVIEWERS
+from gitmem.domain.layout import CACHE, POLICY, README, REVIEWERS
 from gitmem.domain.policy import Policy
 from gitmem.errors import Refused
 from gitmem.records import write_yaml_mapping
 from gitmem.repo import Repo
 from gitmem.repo.enclosing import hide_from_enclosing
 from gitmem.resources import reviewer_definitions
-from gitmem.store import CACHE, Store
+from gitmem.store import Store
 
 _README = b"""# An agent's memory
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,12 @@ from gitmem.domain.text import one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.ranking import search
-from gitmem.results import Dropped
+from gitmem.results import Dropped, Progress
 from gitmem.rules import KnownRecord, propose
 from gitmem.sessions import SessionFiles
 from gitmem.store import Store
 from gitmem.transcripts import Conversation, read_messages, read_transcript
 
-Progress = Callable[[str, int, "int | None"], None]
 #: Characters of what is wrong with a change set that are shown; a key may have any length.
 MAX_SHOWN = 300
 #: Records that the rules see beside each new message: the best matches of a search for it.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from shlex import quote
 
 from gitmem.cache import CommitRow, Damaged, Projection, Unusable
 from gitmem.cache.comparing import difference
-from gitmem.domain.layout import MAIN, PROPOSALS
+from gitmem.domain.layout import CACHE, MAIN, PROPOSALS
 from gitmem.errors import GitFailed, GitmemError
-from gitmem.results import FsckReport, Problem
-from gitmem.store import CACHE, Ledger, Store
+from gitmem.results import FsckReport, Problem, Progress
+from gitmem.store import Ledger, Store
 
 _UNDO = (
     "It is no memory, and the next merge passes over it. To take it off main: "
@@ -18,7 +17,6 @@ _UNDO = (
 )
 _NOTHING = "A later merge passed over it; nothing needs to be done."
 _FETCH = "Fetch the missing objects from another copy of this memory."
-Progress = Callable[[str, int, "int | None"], None]
 
 
 def fsck(store: Store, progress: Progress | None = None) -> FsckReport:

@@ -15,11 +15,9 @@ from gitmem.store.presenting import (
     review_view,
     shown_state,
 )
-from gitmem.store.store import CACHE, SESSIONS, Judged, Store, person_identity
+from gitmem.store.store import Judged, Store, person_identity
 
 __all__ = [
-    "CACHE",
-    "SESSIONS",
     "Draft",
     "Entry",
     "Facts",

@@ -7,7 +7,7 @@ memory, never lost, passed over by the next merge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 from gitmem.cache import CommitRow
@@ -36,12 +36,12 @@ from gitmem.domain.verify import (
 )
 from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused, Waiting
 from gitmem.repo import Found, diff_trees
+from gitmem.results import Progress
 from gitmem.store.agreement import check_chain, check_contents
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.folding import Fold, Prepared
 from gitmem.store.root import check_root
 
-Progress = Callable[[str, int, "int | None"], None]
 _FETCH = "Fetch the missing objects from another copy of this memory."
 
 

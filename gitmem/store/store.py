@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.domain.commit_message import CommitMessage, write_message
-from gitmem.domain.layout import KEPT, MAIN, PROPOSALS
+from gitmem.domain.layout import CACHE, KEPT, MAIN, PROPOSALS
 from gitmem.domain.objects import ZERO, Identity
 from gitmem.domain.planned import LEDGER_IDENTITY, PlannedCommit
 from gitmem.domain.policy import Decision
@@ -27,13 +27,12 @@ from gitmem.repo import (
     finish_worktree,
     note_worktree,
 )
+from gitmem.results import Progress
 from gitmem.store.drafting import Draft
 from gitmem.store.folding import Prepared
-from gitmem.store.ledger import Head, Ledger, Progress
+from gitmem.store.ledger import Head, Ledger
 from gitmem.store.root import check_root
 
-CACHE = "cache.sqlite"
-SESSIONS = "sessions"
 #: A damaged file may also be one that cannot be written: made anew first, then in memory.
 _HEALINGS = 2
 

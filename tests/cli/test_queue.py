@@ -11,11 +11,11 @@ import pytest
 
 from gitmem.cache import Projection
 from gitmem.cli.queue import _gravity
-from gitmem.domain.layout import POLICY
+from gitmem.domain.layout import CACHE, POLICY
 from gitmem.domain.policy import Policy
 from gitmem.repo import Repo
 from gitmem.services.begin import first_files, policy_file
-from gitmem.store import CACHE, Store
+from gitmem.store import Store
 from tests.cli.harness import ADA, RunCommand, RunOnTerminal
 from tests.conftest import RunGit
 

@@ -13,10 +13,11 @@ import pytest
 
 from gitmem import MemoryStore
 from gitmem.cache import Projection
+from gitmem.domain.layout import CACHE
 from gitmem.domain.review import Review
 from gitmem.errors import Busy, NotFound, Refused
 from gitmem.repo import Repo
-from gitmem.store import CACHE, Store
+from gitmem.store import Store
 from tests.store.stories import (
     ADA,
     MAIN,
