@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sys
 
+INTERRUPTED = 130
+
 
 def main() -> int:
     """Run the command line on ``sys.argv`` and return the exit code."""
-    # Imported here so that another entry point never pays for the command line.
-    from gitmem.cli import main as run
+    try:
+        # Imported here so that another entry point never pays for the command line.
+        from gitmem.cli import main as run
 
-    return run()
+        return run()
+    except KeyboardInterrupt:  # before or after the command's own boundary
+        sys.stderr.write("error: interrupted\n")
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

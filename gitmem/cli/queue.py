@@ -192,6 +192,7 @@ def _decide(
     done = act(store, shown)
     if not call.json:
         call.output.out.line(Styled(done.proposal, "bold"), ": ", state(done.state))
-        call.output.out.line(Styled(f"commit {done.commit}", "dim"), indent=2)
+        if done.commit:
+            call.output.out.line(Styled(f"commit {done.commit}", "dim"), indent=2)
     call.output.notes(done.notes)
     return DONE, done.to_json()

@@ -81,8 +81,11 @@ def check_name(name: str) -> None:
     """
     reason = _why_not_a_name(name)
     if reason:
-        # ascii(): the name of a look-alike must not look like the name it imitates
-        shown = ascii(name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}...")
+        cut = name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}..."
+        # ascii(): the name of a look-alike must not look like the name it imitates, which no
+        # Chinese character does
+        plain = all(c.isascii() or "\u4e00" <= c <= "\u9fff" for c in cut)
+        shown = repr(cut) if plain else ascii(cut)
         raise InvalidInput(
             f"{shown} {reason}",
             where="name",
@@ -113,7 +116,7 @@ def record_path(type: str, name: str, *, sharded: bool) -> str:
     check_name(name)
     if type not in RECORD_TYPES:
         raise InvalidInput(
-            f"{type!a} is not one of {', '.join(RECORD_TYPES)}",
+            f"{type!r} is not one of {', '.join(RECORD_TYPES)}",
             where="type",
         )
     folder = f"{_shard(name)}/" if sharded else ""
@@ -148,7 +151,7 @@ def evidence_folder(name: str) -> str:
 def evidence_path(name: str, oid: str) -> str:
     """The path of one quote; ``oid`` is its git blob id, 40 hex digits (else InvalidInput)."""
     if not _OID.fullmatch(oid):
-        raise InvalidInput(f"{oid[:50]!a} is not a git object id", where="evidence")
+        raise InvalidInput(f"{oid[:50]!r} is not a git object id", where="evidence")
     return f"{evidence_folder(name)}/{oid}.md"
 
 
@@ -163,7 +166,7 @@ def parse_evidence_path(path: str) -> tuple[str, str] | None:
 def tombstone_path(statement_hash: str) -> str:
     """The path of a tombstone; its name is 40 hex digits (else InvalidInput)."""
     if not _OID.fullmatch(statement_hash):
-        raise InvalidInput(f"{statement_hash[:50]!a} is not 40 hex digits", where="tombstone")
+        raise InvalidInput(f"{statement_hash[:50]!r} is not 40 hex digits", where="tombstone")
     return f"{TOMBSTONES}/{statement_hash[:2]}/{statement_hash[2:]}.json"
 
 

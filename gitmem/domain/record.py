@@ -102,7 +102,7 @@ def _evidence(oids: tuple[str, ...]) -> tuple[str, ...]:
     for oid in oids:
         if not is_oid(oid):
             raise InvalidInput(
-                f"{oid[:50]!a} is not the id of a quote (40 lower-case hex digits)",
+                f"{oid[:50]!r} is not the id of a quote (40 lower-case hex digits)",
                 where="evidence",
             )
     _refuse_repeats(oids, "evidence")
@@ -167,7 +167,7 @@ def _check_dates(valid_from: str | None, valid_until: str | None) -> None:
     for field, text in (("valid_from", valid_from), ("valid_until", valid_until)):
         if text is not None and not _is_date(text):
             raise InvalidInput(
-                f"{text[:50]!a} is not a date like 2026-11-30", where=field, hint="Or leave it out."
+                f"{text[:50]!r} is not a date like 2026-11-30", where=field, hint="Or leave it out."
             )
     if valid_from is not None and valid_until is not None and valid_from > valid_until:
         raise InvalidInput(f"{valid_until} is before valid_from {valid_from}", where="valid_until")
@@ -194,11 +194,11 @@ def _check_extra(extra: Mapping[str, object]) -> None:
 def _check_key(key: str) -> None:
     if not key or len(key) > MAX_KEY or key == "<<":
         raise InvalidInput(
-            f"{key[: MAX_KEY + 1]!a} cannot be a key: a key has 1 to {MAX_KEY} characters, and "
+            f"{key[: MAX_KEY + 1]!r} cannot be a key: a key has 1 to {MAX_KEY} characters, and "
             "'<<' would merge mappings",
             where="extra",
         )
-    check_text(key, f"key {key!a}", allow_newlines=False)
+    check_text(key, f"key {key!r}", allow_newlines=False)
 
 
 def _check_value(value: object, field: str, depth: int) -> None:
@@ -240,10 +240,10 @@ def make_record(
     gives the limit and the size. Nothing is cut, trimmed or normalised.
     """
     if type not in RECORD_TYPES:
-        raise InvalidInput(f"{type!a} is not one of {', '.join(RECORD_TYPES)}", where="type")
+        raise InvalidInput(f"{type!r} is not one of {', '.join(RECORD_TYPES)}", where="type")
     if status not in (None, "unconfirmed"):
         raise InvalidInput(
-            f"{status!a} is not 'unconfirmed'; leave it out for a settled fact", where="status"
+            f"{status!r} is not 'unconfirmed'; leave it out for a settled fact", where="status"
         )
     try:
         return Record.model_validate(

@@ -55,7 +55,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def _key(key: str) -> str:
     if not key or len(key) > MAX_KEY or key == "<<":
-        raise InvalidInput(f"{key[: MAX_KEY + 1]!a} cannot be a key", where="frontmatter")
+        raise InvalidInput(f"{key[: MAX_KEY + 1]!r} cannot be a key", where="frontmatter")
     plain = _PLAIN_KEY.fullmatch(key) and key not in _NOT_TEXT_IN_YAML_1_1
     return key if plain else _quoted(key)
 

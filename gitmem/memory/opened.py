@@ -78,7 +78,9 @@ class OpenMemory:
                 try:
                     with self._projection.reading():
                         self._projection.check()
-                        if self._projection.meta("tip") == read_ref(self._git_dir, MAIN):
+                        tip = read_ref(self._git_dir, MAIN)
+                        known = self._projection.meta("accepted") and self._projection.meta("tip")
+                        if tip is not None and known == tip:
                             self._say_strays(self._projection)
                             return question(self._projection)
                 except (Busy, Damaged, Unusable):

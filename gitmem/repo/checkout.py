@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitmem.domain.objects import FILE_MODE, blob_id
+from gitmem.errors import InvalidInput
 from gitmem.repo.files import write_file
 from gitmem.repo.opening import read_config
 from gitmem.repo.reader import MAX_OBJECT, Reader
 from gitmem.repo.runner import Runner, shown
-from gitmem.repo.trees import NO_MODE, PathChange, diff_trees
+from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees
 
 _ANY_STATUS = range(256)
 _NAMED = 10  # paths left behind that are named one by one
@@ -70,7 +71,10 @@ def advance(
 
     Returns sentences about what was left, and whether it is done (False: try again later).
     """
-    changes = diff_trees(reader, old, new)
+    try:
+        changes = diff_trees(reader, old, new)
+    except InvalidInput:  # a stray's folders may be nested deeper than a store's; git copes
+        changes = changed_paths(runner, old, new)
     few = len(changes) <= _FEW and (tree.git_dir / "index").exists()
     # git would replace a link on the way by a folder; a person's link stays.
     if not few and not _filters_possible(runner.git_dir) and not _linked_folder(tree.path, changes):

@@ -32,7 +32,7 @@ def read_pointer(path: Path) -> str | None:
         return None
 
 
-def _looks_like_git_dir(path: Path) -> bool:
+def looks_like_git_dir(path: Path) -> bool:
     return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
 
 
@@ -66,7 +66,7 @@ def find_git_dir(root: Path) -> GitDirs:
             common = common_dir(private)
             if (private / "HEAD").is_file() and _looks_like_git_dir_common(common):
                 return GitDirs(private, common, is_bare=False)
-        elif _looks_like_git_dir(root):
+        elif looks_like_git_dir(root):
             return GitDirs(root, root, is_bare=True)
     except PermissionError as error:
         raise GitmemError(f"{root}: may not be read ({error.strerror})") from error

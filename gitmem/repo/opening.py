@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitmemError, Refused
-from gitmem.repo.discovery import GitDirs, read_pointer
+from gitmem.repo.discovery import GitDirs, looks_like_git_dir, read_pointer
 from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
 from gitmem.repo.runner import DEFAULT_TIMEOUT, failed, finish, require_git, start
 
@@ -155,8 +155,20 @@ def _check_points_back(root: Path, dirs: GitDirs) -> None:
 
 
 def init_repository(path: Path, *, bare: bool) -> None:
-    """``git init`` with nothing of the machine in it: no template, no hook, branch main."""
-    path.mkdir(parents=True, exist_ok=True)
+    """``git init`` with nothing of the machine in it: no template, no hook, branch main.
+
+    Raises:
+        Refused: the folder cannot be made, or lies inside a git directory.
+    """
+    for folder in path.parents:
+        if looks_like_git_dir(folder):
+            raise Refused(f"{path} lies inside the git directory {folder}")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(
+            f"{path} cannot be made: {error.strerror}", hint="Name another folder."
+        ) from error
     git_dir = path if bare else path / ".git"
     options = ["--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"]
     _run_at(path, ["init", *(["--bare"] if bare else []), *options, str(path)])

@@ -64,6 +64,9 @@ def begin(path: Path, store_id: str, now: int) -> Store:
     repo = Repo.init(path)
     store = Store(repo, Projection.open(repo.private / CACHE))
     store.begin(store_id, first_files(), now)
+    above = next((p for p in path.resolve().parent.parents if (p / ".memory/.git").exists()), None)
+    if above is not None and path.name == ".memory":
+        store.notes.append(f"from here on this memory is found instead of {above / '.memory'}")
     hidden = hide_from_enclosing(path)
     if hidden is not None:
         store.notes.append(f"{path} is hidden from the repository around it, in {hidden}")

@@ -16,11 +16,11 @@ from gitmem.domain.checks import check_citation
 from gitmem.domain.evidence import MAX_QUOTE, MIN_QUOTE, Evidence, supports
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import check_name
-from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, Record
+from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, Record, statement
 from gitmem.domain.review import PERSON, Finding, Review
 from gitmem.domain.session import REDACTION_MARK, Session
 from gitmem.domain.structure import check_type
-from gitmem.domain.text import fold_whitespace, quote_length, to_nfc
+from gitmem.domain.text import fold_whitespace, normalise_statement, quote_length, to_nfc
 from gitmem.domain.tombstone import MAX_REASON
 from gitmem.errors import InvalidInput, NotFound, Refused, Usage, Waiting
 from gitmem.naming import name_for
@@ -37,6 +37,7 @@ from gitmem.store import (
     effects,
     finding_views,
     make_draft,
+    neighbours,
     person_identity,
 )
 from gitmem.store.fresh_id import with_fresh_id
@@ -281,6 +282,7 @@ def _carry_out(
             f"{blockers[0].record or kind}: {blockers[0].text}",
             hint="Nothing was written. Change the text and try again.",
         )
+    _refuse_twin(store, kind, draft)
     diff = draft_diff(store, draft, findings)
     if person.confirm is not None and not person.confirm(diff):
         return _result(draft, findings, "declined", None)
@@ -301,10 +303,23 @@ def _carry_out(
                 f"{', '.join(names)} changed on main meanwhile; nothing was written",
                 hint="Look at what is remembered now, and try again.",
             )
+        _refuse_twin(store, kind, draft)
         sessions.keep_statement(session, speaker=person.who)
         tip = store.put_proposal(draft, reviews, person_identity(person.who))
         merge = store.merge(draft.proposal.id, tip)
     return _result(draft, findings, "merged", merge)
+
+
+def _refuse_twin(store: Store, kind: str, draft: Draft) -> None:
+    """Refuse to remember what is remembered in the same words under another name."""
+    for record in draft.records.values() if kind == "remember" else ():
+        text = statement(record)
+        for near in neighbours(store, [text]):
+            if normalise_statement(near.statement) == normalise_statement(text):
+                raise Refused(
+                    f"this is remembered already, as {near.name}",
+                    hint=f"To change it: gitmem edit {near.name}",
+                )
 
 
 def _cited(sessions: SessionFiles, draft: Draft) -> dict[str, Session]:

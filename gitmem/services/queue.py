@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gitmem.domain.instants import compact_day, format_instant
-from gitmem.domain.layout import tombstone_path
+from gitmem.domain.layout import KEPT, tombstone_path
 from gitmem.domain.proposal import is_proposal_id
 from gitmem.domain.record import Record, statement
 from gitmem.domain.review import PERSON, Review
@@ -159,7 +159,11 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
     _check_commit(store, proposal_id, tip)
     if not is_proposal_id(proposal_id):
         store.set_aside(proposal_id, tip)
-        return MergeResult(proposal_id, "rejected", store.head().accepted)
+        store.notes.append(
+            f"{proposal_id} is no proposal, so main says nothing of it, nor of the reason; "
+            f"its branch is kept aside in {KEPT}{proposal_id}"
+        )
+        return MergeResult(proposal_id, "rejected", "")
     tombs = {}
     for name, record in _records(store, proposal_id, tip).items():
         tomb = Tombstone(

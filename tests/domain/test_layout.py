@@ -182,3 +182,8 @@ def test_parsed_paths_are_values() -> None:
     assert one == two and len({one, two}) == 1
     assert one != layout.RecordPath("user", "tabs", sharded=True)
     assert repr(one) == "RecordPath(type='user', name='tabs', sharded=False)"
+
+
+def test_a_chinese_name_is_refused_readably() -> None:
+    with pytest.raises(InvalidInput, match="'制表符' is not a legal name"):
+        layout.check_name("制表符")

@@ -188,7 +188,9 @@ def test_a_change_that_another_program_made_meanwhile_is_not_overwritten(
 
     with pytest.raises(Waiting, match=f"{name} changed on main meanwhile") as caught:
         if kind == "remember":
-            filled.remember(TABS, name=name, person=ADA, confirm=yes_after_another)
+            filled.remember(
+                "部署只在每周二进行。", name=name, person=ADA, confirm=yes_after_another
+            )
         elif kind == "edit":
             filled.edit(name, body="Use tabs.", person=ADA, confirm=yes_after_another)
         else:

@@ -53,3 +53,18 @@ def test_a_repository_with_a_branch_is_not_taken_for_an_unfinished_one(
     with pytest.raises(Refused, match="not empty"):
         MemoryStore.init(root)
     assert git(root, "rev-parse", "--abbrev-ref", "HEAD").strip() == "trunk"
+
+
+def test_no_memory_is_made_where_no_folder_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(Refused, match="cannot be made"):
+        MemoryStore.init(tmp_path / "file" / "m")
+    with MemoryStore.init(tmp_path / "m") as memory, pytest.raises(Refused, match="git directory"):
+        MemoryStore.init(memory.path / ".git" / "x")
+
+
+def test_a_memory_that_hides_an_outer_one_says_so(tmp_path: Path) -> None:
+    MemoryStore.init(tmp_path / ".memory").close()
+    (tmp_path / "子目录").mkdir()
+    with MemoryStore.init(tmp_path / "子目录" / ".memory") as memory:
+        assert any(str(tmp_path / ".memory") in note for note in memory.notes)

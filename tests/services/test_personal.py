@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from gitmem import MemoryStore
 from gitmem.domain.evidence import MAX_QUOTE, MIN_QUOTE
 from gitmem.domain.record import MAX_DESCRIPTION
 from gitmem.domain.text import fold_whitespace, quote_length
-from gitmem.errors import InvalidInput
+from gitmem.errors import InvalidInput, Refused
 from gitmem.services.personal import cut_into_quotes, describe
 
 ADA = "Ada <ada@example.org>"
@@ -94,3 +96,11 @@ def test_a_description_is_one_line_within_its_limit() -> None:
     for text in ("word " * 100, "字" * 300):
         assert len(describe(text)) <= MAX_DESCRIPTION
         assert describe(text).endswith("…")
+
+
+def test_the_same_words_are_not_remembered_twice_under_two_names(tmp_path: Path) -> None:
+    with MemoryStore.init(tmp_path / "m") as memory:
+        first = memory.remember("提交信息一律用英文写。", person=ADA)
+        with pytest.raises(Refused, match=f"already, as {first.records[0].name}"):
+            memory.remember("提交信息一律用英文写", name="english-again", person=ADA)
+        assert len(memory.list()) == 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gitmem import InvalidInput, MemoryStore, Refused
+from gitmem import InvalidInput, MemoryStore, NotFound, Refused
 from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import TreeEntry, encode_tree, object_id
 from gitmem.domain.planned import LEDGER_IDENTITY
@@ -109,3 +109,36 @@ def loose(root: Path, kind: str, data: bytes) -> None:
     path = root / ".git" / "objects" / oid[:2] / oid[2:]
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(zlib.compress(f"{kind} {len(data)}\0".encode() + data))
+
+
+def test_a_commit_with_deep_folders_stops_no_later_merge(tmp_path: Path, git: RunGit) -> None:
+    with MemoryStore.init(tmp_path / "m") as memory:
+        root = memory.path
+    deep = root.joinpath(*["zz"] * 40)
+    deep.mkdir(parents=True)
+    (deep / "f").write_text("x")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "deep")
+    with MemoryStore.open(root) as memory:
+        for text in ("We use tabs in this project.", "数据库迁移必须先备份。"):
+            memory.remember(text, type="project", person=ADA)
+            assert not [note for note in memory.notes if "failed" in note]
+        assert memory.status().count == 2
+    assert git(root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("commits", [0, 1])
+def test_a_repository_that_is_no_memory_is_never_an_empty_one(
+    tmp_path: Path, git: RunGit, commits: int
+) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    for number in range(commits):
+        git(root, "commit", "-q", "--allow-empty", "-m", str(number))
+    for _ in range(2):
+        with MemoryStore.open(root) as memory:
+            with pytest.raises(NotFound):
+                memory.list()
+            with pytest.raises(NotFound):
+                memory.search("anything")
