@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitmem.domain.session import Message
+from gitmem.rules import pasted
 
 MAX_SENTENCE = 600
 """Characters; what goes on longer without an end is pasted text, not a statement."""
@@ -33,6 +34,7 @@ _LIST = re.compile(
     r"\s{0,12}(?:[-*•+–]\s+|\d{1,3}[.)]\s+|\d{1,3}、\s*|[一二三四五六七八九十]{1,3}、\s*"
     r"|[(（]\d{1,2}[)）]\s*)(?:\[[ xX]\]\s+)?"
 )
+_REPLY_LINE = re.compile(r"\s{0,6}[>＞»]")
 _QUOTE_LINE = re.compile(r"\s{0,6}[>＞»|]|\s{0,6}\"[^\"]*\"\s*[,:]?\s*$")
 _CODE_LINE = re.compile(
     r"(?:\t| {4,})\S"  # indented
@@ -49,25 +51,6 @@ _LOG_LINE = re.compile(
     r"|\s*Traceback |\s+at \S{1,200}\(|\s*File \"|\S{1,300}:\d{1,6}:(?:\d{1,6}:?)?\s"
     r"|[\w.]{0,80}(?:Error|Exception|Warning|error|warning): "
     r"|(?:From|To|Cc|Subject|Date|Sent|发件人|收件人|主题|日期)[:：]"
-)
-_MAIL_HEAD = re.compile(r"(?:From|Subject|Sent|发件人|主题)[:：]|\s*-{2,} ?(?:Forwarded|Original)")
-# A line that presents somebody else's text: all that follows is that text, up to a code fence.
-_PASTE = re.compile(
-    r"\b(?:here(?:'s|’s| is| are| was)|this is|these are|below|following|i got|got this|i found"
-    r"|attached|past(?:e|ed|ing)|copied|quoting|forwarding|fwd)\b[^:：]{0,80}"
-    r"\b(?:logs?|outputs?|errors?|trace(?:back)?|stack|messages?|e-?mails?|slack|thread|readme"
-    r"|docs?|documentation|article|page|wiki|comments?|ticket|issue|report|file|contents?"
-    r"|snippet|diff|transcript|guide|manual|post|quote|prompt|config|response|reply|answer|review"
-    r"|spec|paste|text|rules from|what)\b[^:：]{0,60}[:：]\s*$"
-    r"|\b(?:says|said|wrote|reads|writes|told (?:me|us)|tells (?:me|us)|printed|prints|posted"
-    r"|answered|replied|suggests|recommends)\b[^:：]{0,40}[:：]\s*$"
-    r"|(?:这是|以下|下面|如下|贴|看到|收到|复制|转发|引用)[^:：]{0,30}"
-    r"(?:日志|报错|输出|邮件|文档|原文|内容|聊天记录|消息|文章|评论|代码|文件|手册|回复"
-    r"|提示词|帖子|截图)"
-    r"[^:：]{0,20}[:：]\s*$"
-    r"|^\s*(?:日志|报错|报错信息|输出|原文|邮件|聊天记录|logs?|output|error|readme)\s?[:：]\s*$"
-    r"|(?:说|写道|写着|写的是|回复|要求|建议)(?:的?是|了)?[^:：\w]{0,4}[:：]\s*$",
-    re.IGNORECASE,
 )
 _MASKS = re.compile(
     r"(?P<code>``[^`\n]{1,400}``|`[^`\n]{1,400}`)"
@@ -130,7 +113,8 @@ def split(text: str, message: int = 0) -> Iterator[Sentence]:
     for block, aside in _blocks(text):
         if aside:
             for line in block.splitlines():
-                words = line.strip()[:MAX_SENTENCE]
+                item = _LIST.match(line)
+                words = line[item.end() if item else 0 :].strip()[:MAX_SENTENCE]
                 yield Sentence(message, words, words, aside)
         else:
             yield from _paragraph(block, message)
@@ -153,37 +137,73 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Each line with why it is not the person's own, or "" ."""
-    fence = closing_tag = ""
-    pasted = False
-    closed_at = {match[1]: match.start() for match in _TAG_CLOSE.finditer(text)}
+    """Each line, or piece of one, with why it is not the person's own, or ""."""
+    reader = _LineReader(text)
     for match in _LINE.finditer(text):
-        line = match.group()
-        if line.isspace() and not fence:
-            yield line, IN_QUOTE if pasted or closing_tag else ""
-            continue
+        yield from reader.read(match.group(), match.end())
+
+
+class _LineReader:
+    """Knows in what a line stands: a fence, a tag, a bracket, or text that was pasted."""
+
+    def __init__(self, text: str) -> None:
+        self._fence = ""
+        self._closing = ""
+        self._pasted = False
+        # Presented, and none of it seen: a fence or a quotation that comes next is all of it.
+        self._presented = False
+        self._tags = {match[1]: match.start() for match in _TAG_CLOSE.finditer(text)}
+        self._brackets = pasted.bracketed_until(text)
+
+    def read(self, line: str, end: int) -> Iterator[tuple[str, str]]:
+        """Yield ``line``, which ends at ``end``, in one or two pieces."""
         opening = _FENCE.match(line)
-        if fence:
+        if self._fence:
             yield line, IN_CODE
-            if opening and opening[1].startswith(fence) and not line.strip("`~ \t\r\n"):
-                fence = ""
+            if opening and opening[1].startswith(self._fence) and not line.strip("`~ \t\r\n"):
+                self._fence = ""
+        elif line.isspace():
+            yield line, IN_QUOTE if self._pasted or self._closing else ""
         elif opening:
-            fence, pasted = opening[1], False
+            self._fence = opening[1]
+            self._shown()
             yield line, IN_CODE
-        elif closing_tag:
+        elif self._closing:
             yield line, IN_QUOTE
-            closing_tag = "" if closing_tag in line else closing_tag
+            if pasted.closes(line, self._closing):
+                self._closing = ""
         else:
-            kind = _kind(line)
-            tag = _TAG_OPEN.match(line)
-            if tag and closed_at.get(tag[1], 0) >= match.end():
-                closing_tag = f"</{tag[1]}>"
-            if kind == IN_QUOTE:
-                pasted = False
-            yield line, kind or (IN_QUOTE if pasted else "")
-            pasted = pasted or bool(
-                _MAIL_HEAD.match(line) or (len(line) < MAX_SENTENCE and _PASTE.search(line))
-            )
+            yield from self._text(line, end)
+
+    def _text(self, line: str, end: int) -> Iterator[tuple[str, str]]:
+        kind = _kind(line)
+        tag = _TAG_OPEN.match(line)
+        bracket = pasted.bracket_name(line)
+        if tag and self._tags.get(tag[1], 0) >= end:
+            self._closing = f"</{tag[1]}>"
+        elif self._brackets.get(bracket, -1) > end - len(line):
+            self._closing = "" if pasted.closes(line, f"[{bracket}") else f"[{bracket}"
+            yield line, IN_QUOTE
+            return
+        if _REPLY_LINE.match(line):
+            self._shown()
+        self._presented = False
+        begin = None if self._pasted else pasted.pasted_from(line)
+        if begin is None:
+            yield line, kind or (IN_QUOTE if self._pasted else "")
+        elif not line[begin:].strip():
+            yield line, kind
+            self._pasted = self._presented = True
+        elif kind:
+            yield line, kind
+        else:
+            yield line[:begin], ""
+            yield line[begin:], IN_QUOTE
+            self._pasted = True
+
+    def _shown(self) -> None:
+        if self._presented:
+            self._pasted = self._presented = False
 
 
 def _kind(line: str) -> str:
