@@ -17,6 +17,7 @@ MAX_LINE = 600
 _ON = r"(?:[^:：.!?。！？\n]|\.(?=\w))"
 # Not the colon of an address, a line number or a time.
 _COLON = r"(?:：|:(?=\s|$|[^\x00-\x7f\d]))"
+_RULED = r"[ \t]{0,8}(?:#{1,6}|={2,}|-{2,}|\*{2,}|_{2,})\s{0,4}"
 _START = r"(?:^|(?<=[.!?。！？;；,，])\s?)[ \t]{0,8}(?:[-*>#] )?"
 # "Review this and remember: ..." is the person's own request.
 _OWN = (
@@ -28,7 +29,11 @@ _REPORTED = re.compile(
     # by somebody named: "The README says: ...", 日志里写着：
     r"(?<!\bi )(?<!\bwe )(?<!\bi've )(?<!\bi just )\b(?:says|said|wrote|reads|writes"
     r"|told (?:me|us|everyone)|tells (?:me|us)|printed|prints|posted|answered|replied|suggests"
-    rf"|recommends|states|stated|mentions|claims|demands|requires)\b{_ON}{{0,40}}{_COLON}"
+    rf"|recommends|states|stated|shows|mentions|claims|demands|requires)\b{_ON}{{0,40}}{_COLON}"
+    rf"|\b(?:according to|(?:my|our|the) (?:boss|manager|lead|colleagues?|coworkers?|team lead|cto"
+    rf"|ceo|client|customer)\b){_ON}{{0,40}}{_COLON}"
+    rf"|(?:根据|按照?|据){_ON}{{0,6}}(?:网页|页面|网站|官网|文档|说明|手册|教程|readme|邮件|公告|通知)"
+    rf"{_ON}{{0,8}}{_COLON}"
     r"|(?:网页|页面|网站|网上|官网|日志|报错|弹窗|文档|说明|手册|教程|readme|文章|博客|邮件"
     r"|消息|短信|群里|群聊|公告|通知|评论|帖子|论坛|工单|报告|屏幕|终端|控制台|界面|系统|工具"
     r"|输出|提示|有人|别人|他们?|她们?|它|老板|领导|经理|主管|组长|同事|客户|用户|朋友"
@@ -46,7 +51,7 @@ _LABEL = re.compile(
     r"|(?:web|search|tool|api|server|page|function)[ _-](?:responses?|contents?|snippets?|text)"
     r"|(?:网页|网络|网上|联网|工具|命令行?|终端|控制台|程序|运行|执行|测试|构建|系统|服务器?|接口"
     r"|搜索|检索|查询|返回|调用){0,3}(?:结果|输出|日志|报错信息|报错|错误信息|返回内容"
-    r"|网页内容|页面内容))"
+    r"|网页内容|页面内容)(?:是|为|如下|显示)?)"
     rf"(?: ?[#(（]?\d{{1,3}}[)）]?)?(?:\*\*)?\s?{_COLON}",
     re.IGNORECASE,
 )
@@ -54,7 +59,7 @@ _BRACKET = re.compile(r"\s{0,8}[\[【](?P<name>[^\[\]【】/\n]{1,60})[\]】]")
 _BRACKET_CLOSE = re.compile(r"[\[【](?:/|end |结束)\s?(?P<name>[^\[\]【】\n]{1,60})[\]】]", re.I)
 _BRACKET_LABEL = re.compile(
     r"(?:(?:web|search|tool|page|api|command|shell|terminal|function|begin|start)[ _-]?){0,3}"
-    r"(?:results?|outputs?|logs?|responses?|stdout|stderr|tool|document|page|email|attachment)"
+    r"(?:results?|outputs?|logs?|responses?|stdout|stderr|tool|document|page|e-?mail|attachment|assistant|system|message)"
     r"(?:[ :#_-].{0,40}|\d{0,3})$"
     r"|(?:工具|搜索|网页|命令|终端|运行|执行|检索|查询|返回|开始){0,3}"
     r"(?:结果|输出|日志|报错|网页|文档|邮件|附件|工具|内容)(?:[ ：:#].{0,40}|\d{0,3})$",
@@ -101,7 +106,8 @@ _VERB_ZH = (
     r"|过一遍|改一?改|提取|提点?意见)"
 )
 _PLEASE_ZH = (
-    r"(?:请你?|帮忙|帮我?|麻烦你?|劳驾|给我|能不能|能否|可以|可否|你|先|再|来|把|替我|我想让你)"
+    r"(?:请你?|你?能|帮忙|帮我?|麻烦你?|劳驾|给我|能不能|能否|可以|可否|你|先|再|来|把|替我"
+    r"|我想让你)"
 )
 _AT_HAND = (
     r"(?:这[个份段封篇些条页则几]?|以下|下面|下列|下文|如下|我的|我们的|我写的|一[个份段封篇])"
@@ -126,6 +132,17 @@ _REVIEW_ZH = re.compile(
     re.IGNORECASE,
 )
 
+# "Thoughts?", "What do you think?" as the end of a line that is followed by the text.
+_OPINION = re.compile(
+    r"\b(?:thoughts|opinions|what do you think|what does (?:this|it|that) (?:mean|say)"
+    r"|is (?:this|it) (?:true|any good|ok(?:ay)?|right|correct))\s?[?？]\s*$"
+    r"|(?:怎么看|觉得怎么样|觉得如何|怎么样|是什么意思|什么意思|在说什么|说了什么|对吗|是真的吗)[?？]\s*$",
+    re.IGNORECASE,
+)
+# A heading or a rule with a label in it: "## Tool output", "=== 搜索结果 ===".
+_HEADING = re.compile(
+    rf"{_RULED}(?P<name>[^\n#=*_]{{1,60}}?)\s{{0,4}}(?:[#=*_]+|-{{2,}})?[:：]?\s*$"
+)
 # A line that presents somebody else's text below it.
 _PRESENTED = re.compile(
     r"\b(?:here(?:'s|’s| is| are| was)|this is|these are|below|following|i got|got this|i found"
@@ -154,12 +171,12 @@ def pasted_from(line: str) -> int | None:
     """
     if _MAIL_HEAD.match(line):
         return len(line)
-    bracket = _BRACKET.match(line)
-    if bracket and _BRACKET_LABEL.match(bracket["name"].strip()):
-        return bracket.end()
     line = line[:MAX_LINE]
+    label = _BRACKET.match(line) or _HEADING.match(line)
+    if label and _BRACKET_LABEL.match(label["name"].strip()):
+        return label.end()
     patterns = _AT_COLON if ":" in line or "：" in line else ()
-    patterns += (_REVIEW,) if line.isascii() else (_REVIEW, _REVIEW_ZH)
+    patterns += (_REVIEW, _OPINION) if line.isascii() else (_REVIEW, _REVIEW_ZH, _OPINION)
     return min((m.end() for pattern in patterns if (m := pattern.search(line))), default=None)
 
 
