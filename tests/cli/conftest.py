@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -54,7 +55,9 @@ def terminal() -> RunOnTerminal:
     termios = pytest.importorskip("termios")
 
     def take_terminal() -> None:
-        # So that Ctrl-C, typed on it, interrupts the program.
+        # So that Ctrl-C, typed on it, interrupts the program, even where the tests themselves
+        # were started in the background, which has interrupts ignored.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     def run(

@@ -361,7 +361,7 @@ def test_on_a_full_disk_reads_go_on_in_memory(two: Path, full: Store, tmp_path: 
     plain(tmp_path, "clone", "-q", str(two), str(twin))
     with opened(twin) as memory:
         for n in range(3):
-            memory.remember(text[:3000], name=f"big-{n}", type="project", person=ADA)
+            memory.remember(f"{n}: {text[:3000]}", name=f"big-{n}", type="project", person=ADA)
     expected = remembered(twin)
     plain(two, "pull", "-q", "--ff-only", str(twin), "main")
     assert full.head().accepted == rev(two, MAIN)
