@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.cache import Projection
-from gitmem.domain.layout import CACHE, POLICY, README, REVIEWERS
+from gitmem.domain.layout import CACHE, MANIFEST, POLICY, README, REVIEWERS
 from gitmem.domain.policy import Policy
 from gitmem.errors import Refused
 from gitmem.records import write_yaml_mapping
@@ -56,6 +56,11 @@ def begin(path: Path, store_id: str, now: int) -> Store:
         raise Refused(f"{path} is a link to nowhere", hint="Remove it, or name another folder.")
     if path.exists() and not path.is_dir():
         raise Refused(f"{path} is a file", hint="Name a folder that is empty or not there yet.")
+    if (path / ".git").exists() and (path / MANIFEST).exists():
+        raise Refused(
+            f"there is a memory at {path} already",
+            hint="Run `gitmem status` to see it, or name another folder.",
+        )
     if path.is_dir() and any(path.iterdir()) and not _is_unborn(path):
         raise Refused(
             f"{path} is not empty",

@@ -29,3 +29,11 @@ def test_a_problem_is_named_with_a_way_out_and_fails(
     assert found["ok"] is False
     assert set(found["problems"][0]) == {"where", "what", "fix"}
     assert stray[:12] in str(found["problems"])
+
+
+def test_progress_is_drawn_on_a_terminal_and_nowhere_else(
+    gitmem: RunCommand, terminal: RunOnTerminal, tabs: Path
+) -> None:
+    assert "verifying" in terminal("fsck").out
+    piped = gitmem("fsck")
+    assert "verifying" not in piped.out + piped.err

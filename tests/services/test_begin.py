@@ -68,3 +68,12 @@ def test_a_memory_that_hides_an_outer_one_says_so(tmp_path: Path) -> None:
     (tmp_path / "子目录").mkdir()
     with MemoryStore.init(tmp_path / "子目录" / ".memory") as memory:
         assert any(str(tmp_path / ".memory") in note for note in memory.notes)
+
+
+def test_an_init_where_a_memory_is_says_so_and_changes_nothing(tmp_path: Path) -> None:
+    with MemoryStore.init(tmp_path / "m") as memory:
+        memory.remember("提交信息一律用英文写。", person="Ada <ada@example.org>")
+    with pytest.raises(Refused, match=r"a memory at .* already"):
+        MemoryStore.init(tmp_path / "m")
+    with MemoryStore.open(tmp_path / "m") as memory:
+        assert len(memory.list()) == 1
