@@ -27,7 +27,7 @@ def loaded_by(code: str, *args: str) -> set[str]:
         text=True,
     )
     modules = json.loads(done.stdout.splitlines()[-1])
-    assert "gitmem.memory.operations" in modules
+    assert "gitmem.memory.reading" in modules
     return {module.partition(".")[0] for module in modules}
 
 

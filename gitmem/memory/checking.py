@@ -1,0 +1,29 @@
+"""Whether the memory is whole, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gitmem.memory.deciding import Deciding
+from gitmem.memory.reading import Reading
+
+if TYPE_CHECKING:
+    from gitmem.results import FsckReport, Progress, Status
+
+
+class Checking(Deciding, Reading):
+    """The operations that inspect the whole store."""
+
+    def status(self) -> Status:
+        """Return what is there, whether something is wrong, and what to do next."""
+        from gitmem.services.inspecting import status
+
+        store = self._opened()
+        with store.snapshot():
+            return self._noted(status(store, self._sessions(), self.proposals()))
+
+    def fsck(self, *, progress: Progress | None = None) -> FsckReport:
+        """Verify every commit of main from its parents."""
+        from gitmem.services.verifying import fsck
+
+        return fsck(self._opened(), progress)

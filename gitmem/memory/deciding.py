@@ -1,0 +1,102 @@
+"""The review queue, and a person's decisions about it."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from typing import TYPE_CHECKING
+
+from gitmem.config import agent_client
+from gitmem.errors import Refused, Usage
+from gitmem.memory.opened import OpenMemory
+
+if TYPE_CHECKING:
+    from gitmem.results import MergeResult, ProposalDiff, ProposalSummary
+
+
+class Deciding(OpenMemory):
+    """The operations on open proposals."""
+
+    def proposals(self) -> builtins.list[ProposalSummary]:
+        """Return every open proposal and what it waits for."""
+        from gitmem.services.queue import proposals
+
+        return self._noted(proposals(self._opened()))
+
+    def diff(self, proposal: str) -> ProposalDiff:
+        """Return an open proposal as a person reads it, by the beginning of its id.
+
+        Raises:
+            NotFound: none is open, or several begin so.
+        """
+        from gitmem.services.queue import diff
+
+        return self._noted(diff(self._opened(), proposal))
+
+    def patch(self, proposal: str) -> str:
+        """Return an open proposal as the unified difference that git shows.
+
+        Raises:
+            NotFound: none is open, or several begin so.
+            InvalidInput: its branch breaks a rule.
+        """
+        from gitmem.services.queue import patch
+
+        return self._noted(patch(self._opened(), proposal))
+
+    def approve(
+        self, proposal: str, *, person: str | None = None, expected_change: str | None = None
+    ) -> MergeResult:
+        """Approve a proposal in a person's name and merge it.
+
+        ``expected_change`` is ``ProposalDiff.change`` of what the person saw.
+
+        Raises:
+            Refused: it changed since, a check blocks it, or the policy says no.
+            Waiting: it is stale.
+        """
+        from gitmem.services.queue import approve
+
+        who = self._who(person)
+        return self._noted(approve(self._opened(), proposal, who, self._now(), expected_change))
+
+    def reject(self, proposal: str, *, reason: str, person: str | None = None) -> MergeResult:
+        """Reject a proposal in a person's name; what it says does not come back by itself.
+
+        Raises:
+            Usage: there is no reason.
+            NotFound: it is not open.
+        """
+        from gitmem.services.queue import reject
+
+        who = self._who(person)
+        nonce = os.urandom(16).hex()
+        return self._noted(reject(self._opened(), proposal, who, self._now(), reason, nonce))
+
+    def may_approve(self, *, yes: bool, terminal: bool) -> None:
+        """Check whether a decision may be taken here. A guard rail, not a lock.
+
+        Args:
+            yes: it was confirmed by a flag, not by an answer.
+            terminal: a person can be asked.
+
+        Raises:
+            Usage: nobody can be asked, and nothing was confirmed.
+            Refused: the policy forbids the flag, or this is an agent's session.
+        """
+        store = self._opened()
+        policy = store.facts.ground(store.head().accepted).policy
+        client = agent_client(os.environ)
+        if client and not policy.agents_may_approve:
+            raise Refused(
+                f"this command runs inside an agent's session ({client} is set); "
+                "decisions about memory are a person's",
+                hint="Run it in a terminal of your own.",
+            )
+        if not yes and not terminal:
+            raise Usage("nobody can be asked here", hint="Confirm with --yes.")
+        if yes and not policy.allow_yes:
+            raise Refused(
+                "the policy of this store does not allow --yes",
+                hint="Run it on a terminal, without --yes, and answer there.",
+            )
