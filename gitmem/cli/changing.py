@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable
 
 import click
 
 from gitmem.cli.boundary import DONE, REFUSED, WAITING
 from gitmem.cli.call import Call, naming_records
+from gitmem.cli.editor import editing
 from gitmem.cli.form import Form, read_form, write_form
 from gitmem.cli.incoming import read_text
 from gitmem.cli.options import command, person_option, yes_option
 from gitmem.cli.output import Styled
 from gitmem.cli.prompting import ask, has_terminal, require_person
 from gitmem.cli.showing import show_diff, show_result
-from gitmem.errors import GitmemError
 from gitmem.results import ProposalDiff, ProposalResult
 
 _TYPES = "user, feedback, project or reference"
@@ -137,41 +136,21 @@ def _edit_in_editor(
     before: Form,
     change: Callable[[str | None, str | None, str | None], ProposalResult],
 ) -> int:
-    """Open the form. Whatever then goes wrong, what the person typed is kept and named."""
-    descriptor, path = tempfile.mkstemp(prefix="gitmem-edit-", suffix=".md")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(write_form(before).encode("utf-8"))
-    kept = True
-    try:
-        _run_editor(path)
-        with open(path, "rb") as file:
-            after = read_form(file.read(), path)
+    """Open the form, and make the change that comes back."""
+    instead = "use --body, --description and --type"
+    with editing(call.output, write_form(before), what="edit", instead=instead) as typed:
+        after = read_form(typed.data, typed.path)
         if after == before:
-            kept = False
-            result = ProposalResult(None, "unchanged", (), (), ())
-        else:
-            result = change(
-                after.body if after.body != before.body else None,
-                after.description if after.description != before.description else None,
-                after.type if after.type != before.type else None,
-            )
-            kept = result.state == "declined"
+            typed.settle()
+            return _finish(call, ProposalResult(None, "unchanged", (), (), ()))
+        result = change(
+            after.body if after.body != before.body else None,
+            after.description if after.description != before.description else None,
+            after.type if after.type != before.type else None,
+        )
+        if result.state != "declined":
+            typed.settle()
         return _finish(call, result)
-    finally:
-        if kept:
-            call.output.note(f"nothing was changed; what you typed is kept in {path}")
-        else:
-            os.unlink(path)
-
-
-def _run_editor(path: str) -> None:
-    try:
-        click.edit(filename=path)
-    except click.ClickException as error:
-        raise GitmemError(
-            f"the editor failed: {error.format_message()}",
-            hint="Set VISUAL or EDITOR, or use --body, --description and --type.",
-        ) from error
 
 
 @command("forget", example='gitmem forget user-prefers-tabs --reason "changed my mind"')
