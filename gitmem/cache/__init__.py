@@ -9,7 +9,8 @@ fresh process passes through here.
 
 from __future__ import annotations
 
+from gitmem.cache.chain import CommitRow
 from gitmem.cache.database import Damaged, Unusable
-from gitmem.cache.projection import CommitRow, Projection, RecordRow
+from gitmem.cache.projection import Projection, RecordRow
 
 __all__ = ["CommitRow", "Damaged", "Projection", "RecordRow", "Unusable"]

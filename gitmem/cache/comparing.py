@@ -12,6 +12,8 @@ _COMPARED = {
     "the list of records": "SELECT name, rank, path, blob, description, status, valid_from,"
     " valid_until, superseded, change, approved_by, approved_at FROM records ORDER BY name",
     "what supersedes what": "SELECT name, by FROM supersedes ORDER BY name, by",
+    "what came of what": "SELECT name, by, oid FROM lineage JOIN commits USING(seq)"
+    " ORDER BY name, by, seq",
     "the history": "SELECT oid, kind, change, at, approved_by, records, reason FROM commits"
     " ORDER BY seq",
     "which commit touched what": "SELECT t.name, c.oid FROM touched t JOIN commits c"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from gitmem.cache.database import Database
+from gitmem.cache.chain import Chain
 from gitmem.domain.layout import RECORD_TYPES
 from gitmem.domain.view import ViewRow
 
@@ -36,30 +35,11 @@ class RecordRow(NamedTuple):
     approved_at: str
 
 
-class CommitRow(NamedTuple):
-    """A commit of main in the order of the chain: genesis, merge, decision or stray."""
-
-    oid: str
-    kind: str
-    change: str
-    at: str
-    approved_by: tuple[str, ...]
-    records: tuple[tuple[str, str], ...]
-    reason: str
-
-
-class Projection(Database):
+class Projection(Chain):
     """The records of the newest accepted commit, and how they came to be.
 
     Contents that cannot be what gitmem wrote are ``Damaged``, never another error.
     """
-
-    @contextmanager
-    def _decoding(self) -> Iterator[None]:
-        try:
-            yield
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise self.damaged(f"{type(error).__name__}: {error}") from error
 
     # --- blobs ----------------------------------------------------------------------------
 
@@ -99,12 +79,32 @@ class Projection(Database):
 
     def _view_rows(self, superseded: int, limit: int) -> list[ViewRow]:
         found = self._run(
-            "SELECT name, rank, description, path FROM records WHERE superseded=?"
-            " ORDER BY rank, name LIMIT ?",
+            "SELECT name, rank, description, path, status, valid_from, valid_until FROM records"
+            " WHERE superseded=? ORDER BY rank, name LIMIT ?",
             (superseded, limit),
         )
         with self._decoding():
-            return [ViewRow(name, _TYPES[rank], text, path) for name, rank, text, path in found]
+            return [ViewRow(name, _TYPES[rank], *rest) for name, rank, *rest in found]
+
+    def superseded_by(self) -> dict[str, tuple[str, ...]]:
+        """Return the records that others supersede, each with the names of those."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name, by in self._run(
+            "SELECT name, by FROM records JOIN supersedes USING(name) WHERE superseded=1"
+            " ORDER BY name, by"
+        ):
+            found[name] = (*found.get(name, ()), by)
+        return found
+
+    def out_of_force(self, day: str) -> set[str]:
+        """Return the names that are superseded, or do not hold on ``day`` (ISO date, UTC)."""
+        found = self._run(
+            "SELECT name FROM records WHERE superseded=1 UNION SELECT name FROM records"
+            " WHERE (valid_from NOT NULL OR valid_until NOT NULL)"
+            " AND (valid_until<?1 OR valid_from>?1)",
+            (day,),
+        )
+        return {name for (name,) in found}
 
     def count(self) -> int:
         """Return the number of records."""
@@ -175,6 +175,10 @@ class Projection(Database):
     def _set_supersedes(self, by: str, names: Iterable[str]) -> None:
         old = {row[0] for row in self._run("SELECT name FROM supersedes WHERE by=?", (by,))}
         new = set(names)
+        self._run_many(
+            "INSERT OR IGNORE INTO lineage SELECT ?, ?, COALESCE(MAX(seq), 0) + 1 FROM commits",
+            [(name, by) for name in new - old],
+        )
         self._run("DELETE FROM supersedes WHERE by=?", (by,))
         self._run_many("INSERT INTO supersedes VALUES(?,?)", [(name, by) for name in new])
         for name in sorted(old | new | {by}):
@@ -183,79 +187,6 @@ class Projection(Database):
                 " WHERE name=?1",
                 (name,),
             )
-
-    # --- the chain ------------------------------------------------------------------------
-
-    def add_commit(self, row: CommitRow, decided: tuple[str, str] | None = None) -> None:
-        """Append a commit of main. ``decided`` is a proposal's id and what became of it."""
-        self._run(
-            "INSERT INTO commits(oid, kind, change, at, approved_by, records, reason)"
-            " VALUES(?,?,?,?,?,?,?)",
-            (
-                row.oid,
-                row.kind,
-                row.change,
-                row.at,
-                json.dumps(row.approved_by, ensure_ascii=False),
-                json.dumps(row.records),
-                row.reason,
-            ),
-        )
-        seq = self._run("SELECT last_insert_rowid()")[0][0]
-        names = sorted({name for name, _ in row.records})
-        self._run_many("INSERT INTO touched VALUES(?,?)", [(name, seq) for name in names])
-        if decided:
-            self._run("INSERT INTO decided VALUES(?,?,?)", (*decided, seq))
-
-    def commit(self, oid: str) -> CommitRow | None:
-        """Return the row of a commit of main, None where it is not in the chain."""
-        rows = self._commits("WHERE oid=?", (oid,))
-        return rows[0] if rows else None
-
-    def commits(self, name: str | None = None, limit: int | None = None) -> list[CommitRow]:
-        """Return commits of main, newest first; those that touched ``name`` where it is given."""
-        where, values = "", []
-        if name is not None:
-            where, values = "WHERE seq IN (SELECT seq FROM touched WHERE name=?)", [name]
-        tail = "ORDER BY seq DESC" + ("" if limit is None else f" LIMIT {int(limit)}")
-        return self._commits(f"{where} {tail}", values)
-
-    def _commits(self, where: str, values: Sequence[Any]) -> list[CommitRow]:
-        found = self._run(
-            f"SELECT oid, kind, change, at, approved_by, records, reason FROM commits {where}",
-            values,
-        )
-        with self._decoding():
-            return [
-                CommitRow(
-                    oid=r[0],
-                    kind=r[1],
-                    change=r[2],
-                    at=r[3],
-                    approved_by=tuple(json.loads(r[4])),
-                    records=tuple((name, change) for name, change in json.loads(r[5])),
-                    reason=r[6],
-                )
-                for r in found
-            ]
-
-    def decided(self, proposal: str) -> str | None:
-        """Return ``merged`` or ``rejected`` where main decided a proposal."""
-        rows = self._run("SELECT what FROM decided WHERE id=?", (proposal,))
-        return rows[0][0] if rows else None
-
-    def merged_tip(self, proposal: str) -> str | None:
-        """Return the merge that brought a proposal in, None where none did."""
-        rows = self._run(
-            "SELECT c.oid FROM decided d JOIN commits c ON c.seq=d.seq WHERE d.id=? AND d.what=?",
-            (proposal, "merged"),
-        )
-        return rows[0][0] if rows else None
-
-    def first_commit(self) -> str | None:
-        """Return the root of main, which is the store's id."""
-        rows = self._run("SELECT oid FROM commits ORDER BY seq LIMIT 1")
-        return rows[0][0] if rows else None
 
     def forget_all(self) -> None:
         """Empty the projection, parsed blobs and all; inside a transaction."""

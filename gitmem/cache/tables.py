@@ -7,7 +7,7 @@ from collections.abc import Iterator
 #: ``gmem``: marks a database as gitmem's own. Nothing is ever dropped in another one.
 APPLICATION = 0x676D656D
 #: Raised whenever a table, or what a parsed blob looks like, changes; other files are rebuilt.
-SCHEMA = 2
+SCHEMA = 3
 
 _TABLES = {
     "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -18,6 +18,9 @@ _TABLES = {
   valid_from TEXT, valid_until TEXT, superseded INTEGER NOT NULL, change TEXT NOT NULL,
   approved_by TEXT NOT NULL, approved_at TEXT NOT NULL)""",
     "supersedes": "name TEXT NOT NULL, by TEXT NOT NULL, PRIMARY KEY(name, by)) WITHOUT ROWID",
+    "lineage": """
+  name TEXT NOT NULL, by TEXT NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY(name, by, seq)) WITHOUT ROWID""",
     "commits": """
   seq INTEGER PRIMARY KEY, oid TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, change TEXT NOT NULL,
   at TEXT NOT NULL, approved_by TEXT NOT NULL, records TEXT NOT NULL, reason TEXT NOT NULL)""",
@@ -29,7 +32,10 @@ _TABLES = {
 }
 _INDEXES = (
     "CREATE INDEX records_in_order ON records(superseded, rank, name)",
+    "CREATE INDEX records_dated ON records(valid_until) WHERE valid_from NOT NULL"
+    " OR valid_until NOT NULL",
     "CREATE INDEX supersedes_by ON supersedes(by)",
+    "CREATE INDEX lineage_by ON lineage(by)",
 )
 # Every change of a row is counted by a trigger, whoever makes it; a transaction of gitmem ends
 # by sealing the count. Where the two differ, another program was at it. ``cookie`` is SQLite's

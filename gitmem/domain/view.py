@@ -13,17 +13,32 @@ EMPTY_NOTE = "\nNothing is remembered yet.\n"
 
 
 class ViewRow(NamedTuple):
-    """What the view shows of one record."""
+    """What the view shows of one record. ``status`` is ``unconfirmed``; the dates are ISO."""
 
     name: str
     type: str
     description: str
     path: str
+    status: str | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
 
 
 def view_order(row: ViewRow) -> tuple[int, str]:
     """Sort by type (user, feedback, project, reference), then by name."""
     return RECORD_TYPES.index(row.type), row.name
+
+
+def view_mark(row: ViewRow) -> str:
+    """Return what stands behind a description, like `` (unconfirmed; until 2026-12-31)``.
+
+    It is made of the record alone, never of the day: the same memory has the same view whenever
+    it is rendered. Whoever reads it knows what day it is.
+    """
+    said = [row.status] if row.status else []
+    said += [f"from {row.valid_from}"] if row.valid_from else []
+    said += [f"until {row.valid_until}"] if row.valid_until else []
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def render_view(
@@ -58,7 +73,8 @@ class _Line(NamedTuple):
 
     @classmethod
     def of(cls, row: ViewRow) -> _Line:
-        text = f"- [{row.name}]({row.path}) — {escape_markdown(row.description)}\n"
+        described = escape_markdown(row.description) + view_mark(row)
+        text = f"- [{row.name}]({row.path}) — {described}\n"
         return cls(view_order(row), text, len(text.encode("utf-8")))
 
 

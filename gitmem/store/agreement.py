@@ -62,6 +62,9 @@ def check_rows(facts: Facts, projection: Projection, tree: str, rows: Iterable[V
         place = facts.record_at(tree, row.name)
         if place is not None and place.path == row.path:
             record = facts.record(place.blob, place.path)
-            if (record.type, record.description) == (row.type, row.description):
+            there = (record.type, record.description, record.status)
+            dates = (record.valid_from, record.valid_until)
+            known = (row.type, row.description, row.status)
+            if known == there and dates == (row.valid_from, row.valid_until):
                 continue
         raise projection.damaged(f"{row.name} is not as it is in git")
