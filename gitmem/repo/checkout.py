@@ -6,8 +6,9 @@ the old content gets the new; everything else is left as it is, and named.
 
 from __future__ import annotations
 
+import operator
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,9 +16,12 @@ from gitmem.domain.objects import FILE_MODE, blob_id
 from gitmem.errors import InvalidInput
 from gitmem.repo.files import write_file
 from gitmem.repo.opening import read_config
-from gitmem.repo.reader import MAX_OBJECT, Reader
+from gitmem.repo.reader import MAX_OBJECT, Found, Reader
 from gitmem.repo.runner import Runner, shown
 from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees
+
+SameText = Callable[[bytes, bytes], bool]
+"""Whether one file says what another says, so that nothing is lost where that replaces it."""
 
 _ANY_STATUS = range(256)
 _NAMED = 10  # paths left behind that are named one by one
@@ -65,10 +69,16 @@ class _Left:
 
 
 def advance(
-    runner: Runner, reader: Reader, tree: WorkTree, old: str, new: str
+    runner: Runner,
+    reader: Reader,
+    tree: WorkTree,
+    old: str,
+    new: str,
+    same_text: SameText = operator.eq,
 ) -> tuple[list[str], bool]:
     """Bring ``tree`` from the tree object ``old`` to ``new``.
 
+    What a person has changed is left, unless it says what the new file says (``same_text``).
     Returns sentences about what was left, and whether it is done (False: try again later).
     """
     try:
@@ -84,16 +94,24 @@ def advance(
     if (tree.git_dir / "index.lock").exists():
         return [unfinished(tree, "git is at work there (index.lock)")], False
     left = _Left()
+
+    def replaceable(mine: bytes, new_oid: str) -> bool:
+        return same_text(mine, reader.blob(new_oid))
+
+    def staged(oid: str, new_oid: str) -> bool:
+        (found,) = reader.read_many([oid])
+        return isinstance(found, Found) and replaceable(found.data, new_oid)
+
     entries = _read_index(runner, tree, [change.path for change in changes] if few else [])
-    if not _update_index(runner, tree, changes, entries, left):
+    if not _update_index(runner, tree, changes, entries, left, staged):
         # Something staged may stand in the way on a path that was not looked at.
         left, entries = _Left(), _read_index(runner, tree, [])
-        if not _update_index(runner, tree, changes, entries, left):
+        if not _update_index(runner, tree, changes, entries, left, staged):
             return [unfinished(tree, "its index could not be written")], False
     skipped = {path for path, entry in entries.items() if entry.flag in "Ss"}
     for change in changes:
         if change.path not in skipped:
-            _update_file(reader, tree.path, change, left)
+            _update_file(reader, tree.path, change, left, replaceable)
     return left.sentences(tree.path), True
 
 
@@ -158,6 +176,7 @@ def _update_index(
     changes: Iterable[PathChange],
     entries: dict[str, IndexEntry],
     left: _Left,
+    replaceable: Callable[[str, str], bool],
 ) -> bool:
     """Give the new commit's entries to paths that still have the old one's."""
     lines: list[bytes] = []
@@ -172,7 +191,9 @@ def _update_index(
             left.add(change.path, f"mode {change.new_mode} is not a plain file")
         elif now == _pair(change.new_mode, change.new_oid):
             continue
-        elif now != _pair(change.old_mode, change.old_oid):
+        elif now != _pair(change.old_mode, change.old_oid) and not (
+            now and now[0] == FILE_MODE and change.new_oid and replaceable(now[1], change.new_oid)
+        ):
             left.add(change.path, "another version of it is staged")
         elif change.new_oid and _blocked(change.path, entries, folders):
             left.add(change.path, "a file or folder of that name is staged")
@@ -217,7 +238,13 @@ def _blocked(path: str, entries: dict[str, IndexEntry], folders: set[str]) -> bo
 # --- the files -----------------------------------------------------------------------------
 
 
-def _update_file(reader: Reader, root: Path, change: PathChange, left: _Left) -> None:
+def _update_file(
+    reader: Reader,
+    root: Path,
+    change: PathChange,
+    left: _Left,
+    replaceable: Callable[[bytes, str], bool],
+) -> None:
     if change.new_mode not in (FILE_MODE, NO_MODE):
         return
     try:
@@ -225,7 +252,7 @@ def _update_file(reader: Reader, root: Path, change: PathChange, left: _Left) ->
             left.add(change.path, "a folder on its way is a symbolic link or a file")
             return
         path = root / change.path
-        if not _holds(path, change.old_oid, change.new_oid):
+        if not _holds(path, change, replaceable):
             left.add(change.path, "it was changed here")
         elif change.new_oid is None:
             _remove(root, path)
@@ -271,16 +298,17 @@ def _has(path: Path, oid: str) -> bool:
     return content is not None and blob_id(content) == oid
 
 
-def _holds(path: Path, old: str | None, new: str | None) -> bool:
-    """Whether the file is as the old or the new commit has it.
+def _holds(path: Path, change: PathChange, replaceable: Callable[[bytes, str], bool]) -> bool:
+    """Whether the file is as the old or the new commit has it, or says what the new one says.
 
     A checkout may have given it CRLF line ends; that is no change of a person's.
     """
+    old, new = change.old_oid, change.new_oid
     content = _content(path)
     if content is None:
         return old is None or new is None
     ids = {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
-    return bool(ids & {old, new})
+    return bool(ids & {old, new}) or (new is not None and replaceable(content, new))
 
 
 def _remove(root: Path, path: Path) -> None:

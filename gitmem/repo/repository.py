@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,6 +12,7 @@ from gitmem.domain.layout import PRIVATE
 from gitmem.domain.objects import is_oid
 from gitmem.errors import InvalidInput
 from gitmem.repo import trees
+from gitmem.repo.checkout import SameText
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.lock import DEFAULT_WAIT, StoreLock
 from gitmem.repo.opening import check_openable, check_surroundings, init_repository
@@ -39,6 +41,7 @@ class Repo:
         private: gitmem's own directory in it, made by the first write.
         reader: reads objects and resolves revisions.
         healed: sentences about what earlier, cut-off writes had left and was cleared.
+        same_text: whether a person's file says what a new file says, which may replace it then.
     """
 
     def __init__(self, root: Path, *, trace: Trace | None = None) -> None:
@@ -50,6 +53,7 @@ class Repo:
         self.runner = Runner(dirs.common, stamp=self.private / GIT_STAMP, trace=trace)
         self.reader = Reader(self.runner)
         self.healed: list[str] = []
+        self.same_text: SameText = operator.eq
         self._inflight: list[str] = []
         self._lock: StoreLock | None = None
 

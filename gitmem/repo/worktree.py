@@ -136,7 +136,8 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
         if reason:
             said, done = [unfinished(tree, reason)], False
         else:
-            said, done = advance(repo.runner, repo.reader, tree, old_tree, new_tree)
+            trees = (old_tree, new_tree)
+            said, done = advance(repo.runner, repo.reader, tree, *trees, repo.same_text)
         sentences += said
         if not done:
             pending[tree.key] = old
