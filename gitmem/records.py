@@ -17,7 +17,7 @@ what is written is read back equal, whatever white space the body begins or ends
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
@@ -129,14 +129,17 @@ def write_yaml_mapping(mapping: Mapping[str, Value]) -> bytes:
     return data
 
 
-def read_record(data: bytes, where: str) -> Record:
+def read_record(data: bytes, where: str, *, evidence: Sequence[str] = ()) -> Record:
     """Read a record's file; ``where`` is its path.
 
+    ``evidence`` takes the place of what the file cites; it need not cite anything then.
     Raises InvalidInput with path, line and field for anything that breaks a rule. That includes a
     value that a YAML comment cuts short: half a fact is a wrong fact.
     """
     check_record_size(data, where)
     file = read_frontmatter(data, where=where, max_bytes=MAX_BYTES, refuse_comments=True)
+    if evidence:
+        file.fields["evidence"] = list(evidence)
     known = {key: file.fields[key] for key in RECORD_KEYS if key in file.fields}
     extra = {key: value for key, value in file.fields.items() if key not in known}
     for key in ("name", "description", "type", "evidence"):
