@@ -1,4 +1,4 @@
-"""Evidence, policy and reviewers: what their files look like. Records: see gitmem.records."""
+"""Evidence, policy, reviewers and reasons: what they look like. Records: see gitmem.records."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from gitmem.domain.instants import parse_instant
 from gitmem.domain.layout import POLICY, is_name
 from gitmem.domain.objects import blob_id
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy, make_policy
+from gitmem.domain.policy_keys import as_text
 from gitmem.domain.review import RESERVED, ReviewerDefinition
 from gitmem.domain.session import REDACTION_MARK
-from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length
+from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length, to_nfc
+from gitmem.domain.tombstone import MAX_REASON
 from gitmem.domain.validation import first_problem, typed_fields
-from gitmem.errors import InvalidInput
-from gitmem.records import read_frontmatter, read_yaml_mapping, write_frontmatter
+from gitmem.errors import InvalidInput, Usage
+from gitmem.records import (
+    read_frontmatter,
+    read_yaml_mapping,
+    write_frontmatter,
+    write_yaml_mapping,
+)
+from gitmem.redaction import find_secrets
 
 #: A rubric is read by a model with every review; this is about 8,000 tokens.
 MAX_REVIEWER_BYTES = 32_768
@@ -90,6 +98,65 @@ def read_policy(data: bytes, where: str = POLICY) -> Policy:
         InvalidInput: an unknown key, a value out of range, or no YAML at all.
     """
     return make_policy(read_yaml_mapping(data, where=where, max_bytes=MAX_POLICY_BYTES), where)
+
+
+def policy_file(policy: Policy) -> bytes:
+    """Return ``policy.yaml`` with every key, so that a person sees what there is to set."""
+    return write_yaml_mapping(as_text(policy))
+
+
+def read_policy_by_hand(text: str, before: str) -> Policy:
+    """Parse a policy that a person wrote in place of ``before``.
+
+    Stricter than :func:`read_policy`, for what is about to become history: its comments too
+    must be what they look like, and no secret may come in with them.
+
+    Raises:
+        InvalidInput: as for :func:`read_policy`; it holds hidden characters, or a secret that
+            ``before`` does not hold already.
+    """
+    policy = read_policy(text.encode("utf-8", "surrogatepass"))
+    illegal = illegal_characters(text, allow_newlines=True)
+    if illegal:
+        raise InvalidInput(f"holds {illegal[0]}", where=POLICY, hint="Take it out.")
+    for found in find_secrets(text):
+        if text[found.start : found.end] not in before:
+            raise InvalidInput(
+                f"holds what looks like a secret ({found.kind}); it would travel with main",
+                where=f"{POLICY}:{found.line}",
+                hint="Take it out.",
+            )
+    return policy
+
+
+def clean_reason(reason: str, what: str, *, needed: bool) -> str:
+    """Return the reason of a decision as main keeps it: one line, composed.
+
+    Args:
+        what: is decided, as in "a rejection".
+        needed: whether it may not be left out.
+
+    Raises:
+        Usage: it is missing or too long.
+        InvalidInput: it holds a secret, or characters that are not kept.
+    """
+    reason = fold_whitespace(to_nfc(reason))
+    if needed and not reason:
+        raise Usage(f"{what} needs a reason", hint="Say in a sentence why.")
+    if len(reason) > MAX_REASON:
+        raise Usage(
+            f"the reason of {what} has at most {MAX_REASON} characters, not {len(reason)}",
+            hint="Say in a sentence why.",
+        )
+    if find_secrets(reason):
+        raise InvalidInput(
+            "the reason holds what looks like a secret; it would travel with main",
+            hint="Nothing was written. Say it without the secret.",
+        )
+    illegal = illegal_characters(reason, allow_newlines=False)
+    if illegal:
+        raise InvalidInput(f"the reason holds {illegal[0]}", hint="Type it anew.")
+    return reason
 
 
 def read_reviewer(data: bytes, where: str) -> ReviewerDefinition:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from gitmem.cache import Projection
+from gitmem.documents import policy_file
 from gitmem.domain.layout import CACHE, MANIFEST, POLICY, README, REVIEWERS
 from gitmem.domain.policy import Policy
 from gitmem.errors import Refused
-from gitmem.records import write_yaml_mapping
 from gitmem.repo import Repo
 from gitmem.repo.enclosing import hide_from_enclosing
 from gitmem.resources import reviewer_definitions
@@ -28,20 +27,6 @@ def first_files() -> dict[str, bytes]:
     files = {README: _README, POLICY: policy_file(Policy())}
     files.update({f"{REVIEWERS}/{name}": data for name, data in reviewer_definitions().items()})
     return files
-
-
-def policy_file(policy: Policy) -> bytes:
-    """Return ``policy.yaml`` with every key, so that a person sees what there is to set."""
-    return write_yaml_mapping(_as_text(policy.model_dump(mode="json")))
-
-
-def _as_text(value: Any) -> Any:
-    """``value`` with numbers and booleans as text, which is all that the writer knows."""
-    if isinstance(value, dict):
-        return {key: _as_text(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_as_text(item) for item in value]
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def begin(path: Path, store_id: str, now: int) -> Store:
