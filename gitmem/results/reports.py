@@ -203,6 +203,70 @@ class MergeResult(_Result):
 
 
 @dataclass(frozen=True)
+class PolicyKey(_Result):
+    """A key of the policy; a value is text, a number, a boolean or a list of texts."""
+
+    key: str
+    value: Any
+    default: Any
+    meaning: str
+
+
+@dataclass(frozen=True)
+class PolicyView(_Result):
+    """The policy in force, and the decision that set it (``genesis``: the store began with it).
+
+    ``text`` is the file itself and ``blob`` its id; ``decided_at`` is UTC text.
+    """
+
+    keys: tuple[PolicyKey, ...]
+    text: str
+    blob: str
+    decision: str
+    decided_by: tuple[str, ...]
+    decided_at: str
+    reason: str
+    commit: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape; ``policy`` is nested as the file is."""
+        nested: dict[str, Any] = {}
+        for entry in self.keys:
+            group, dot, last = entry.key.rpartition(".")
+            fields = nested.setdefault(group, {}) if dot else nested
+            fields[last] = entry.value
+        return {"policy": nested, **asdict(self), "decided_by": list(self.decided_by)}
+
+
+@dataclass(frozen=True)
+class PolicyChange(_Result):
+    """What a decision does to one key of the policy; values as in :class:`PolicyKey`."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class PolicyDiff(_Result):
+    """What a decision would change: the keys, and the whole file before and after."""
+
+    changes: tuple[PolicyChange, ...]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class PolicyResult(_Result):
+    """What came of changing the policy: ``state`` is decided, declined or unchanged."""
+
+    decision: str | None
+    state: str
+    changes: tuple[PolicyChange, ...] = ()
+    commit: str | None = None
+
+
+@dataclass(frozen=True)
 class Problem(_Result):
     """Something in the store that is not as it should be."""
 
