@@ -102,10 +102,10 @@ def advance(
         (found,) = reader.read_many([oid])
         return isinstance(found, Found) and replaceable(found.data, new_oid)
 
-    entries = _read_index(runner, tree, [change.path for change in changes] if few else [])
+    entries = read_index(runner, tree, [change.path for change in changes] if few else [])
     if not _update_index(runner, tree, changes, entries, left, staged):
         # Something staged may stand in the way on a path that was not looked at.
-        left, entries = _Left(), _read_index(runner, tree, [])
+        left, entries = _Left(), read_index(runner, tree, [])
         if not _update_index(runner, tree, changes, entries, left, staged):
             return [unfinished(tree, "its index could not be written")], False
     skipped = {path for path, entry in entries.items() if entry.flag in "Ss"}
@@ -158,7 +158,7 @@ def _linked(common: Path) -> Iterable[Path]:
 # --- the index -----------------------------------------------------------------------------
 
 
-def _read_index(runner: Runner, tree: WorkTree, paths: Sequence[str]) -> dict[str, IndexEntry]:
+def read_index(runner: Runner, tree: WorkTree, paths: Sequence[str]) -> dict[str, IndexEntry]:
     """The entries at and below ``paths``, or all of them where none is given."""
     args = ["ls-files", "--stage", "-v", "-z", "--", *paths]
     out = runner.run(args, git_dir=tree.git_dir, work_tree=tree.path).out
@@ -278,8 +278,8 @@ def _parents_are_folders(root: Path, path: str, *, create: bool) -> bool:
     return True
 
 
-def _content(path: Path) -> bytes | None:
-    """The bytes of a plain file, or None when nothing is there.
+def read_plain(path: Path) -> bytes | None:
+    """The bytes of a plain file, or None when nothing is there; no link is followed.
 
     Raises:
         FileExistsError: there is something else, or it is too large to be the store's.
@@ -294,7 +294,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _has(path: Path, oid: str) -> bool:
-    content = _content(path)
+    content = read_plain(path)
     return content is not None and blob_id(content) == oid
 
 
@@ -304,7 +304,7 @@ def _holds(path: Path, change: PathChange, replaceable: Callable[[bytes, str], b
     A checkout may have given it CRLF line ends; that is no change of a person's.
     """
     old, new = change.old_oid, change.new_oid
-    content = _content(path)
+    content = read_plain(path)
     if content is None:
         return old is None or new is None
     ids = {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
