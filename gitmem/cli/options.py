@@ -4,12 +4,52 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gitmem.cli.call import Call
 from gitmem.errors import Usage
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+#: The variable by which a shell's script asks for candidates.
+COMPLETE = "_GITMEM_COMPLETE"
+
+#: What the exit codes of a command mean beyond those that all commands share.
+EXIT_CODES = {
+    "approve": "1 when a check or the policy forbids it or you say no; 4 when it is stale, or "
+    "when nobody can be asked and --yes is missing. Of several ids, the worst.",
+    "edit": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is missing.",
+    "extract": "0 also when there was nothing to propose, and when the proposal waits.",
+    "forget": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
+    "missing.",
+    "fsck": "0 when all is well, 1 when something is not as it should be.",
+    "log": "1 when nothing of that name was ever remembered.",
+    "propose": "0 also when the proposal waits for a person.",
+    "reject": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
+    "missing. Of several ids, the worst.",
+    "remember": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
+    "missing.",
+    "search": "0 also when nothing matches.",
+    "show": "1 when nothing is remembered by that name.",
+    "why": "1 when nothing is remembered by that name.",
+}
+
+
+class _Text(click.types.StringParamType):
+    """Text that a shell can complete."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        from gitmem.cli.candidates import candidates
+
+        return candidates(ctx, param, incomplete)
+
+
+_TEXT = _Text()
 
 
 def _remember_option(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
@@ -28,6 +68,7 @@ def common_options() -> list[click.Parameter]:
     return [
         click.Option(
             ["--store"],
+            type=_TEXT,
             metavar="PATH",
             help="The store (default: GITMEM_STORE, else .memory here or above).",
             **shared,
@@ -67,11 +108,16 @@ def _check_decoded(text: str, name: str) -> None:
 
 def command(name: str, *, example: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command with the common options; its help ends with ``example``."""
+    epilog = f"\b\nExample:\n  {example}"
+    if name in EXIT_CODES:
+        epilog += f"\n\nEnds with {EXIT_CODES[name]}"
 
     def make(function: Callable[..., Any]) -> click.Command:
-        made = click.command(name, epilog=f"\b\nExample:\n  {example}")(click.pass_obj(function))
+        made = click.command(name, epilog=epilog)(click.pass_obj(function))
         for parameter in made.params:
             parameter.callback = parameter.callback or _legible
+            if parameter.type is click.STRING:
+                parameter.type = _TEXT
         made.params += common_options()
         return made
 

@@ -15,45 +15,22 @@ from gitmem.cli.answers import (
 )
 from gitmem.cli.call import Call, naming_records
 from gitmem.cli.options import command
-from gitmem.cli.output import Piece, Stream, Styled
-from gitmem.cli.showing import SIGNS, show_findings, show_quotes
+from gitmem.cli.output import Stream, Styled
+from gitmem.cli.showing import SIGNS, runnable, show_findings, show_quotes, show_status
 
 if TYPE_CHECKING:
-    from gitmem.results import HistoryEntry, Status, Why
+    from gitmem.results import HistoryEntry, Why
 
 
 @command("status", example="gitmem status")
 def status(call: Call) -> None:
     """Show the store's state and what to do next."""
     with call.opened() as store:
-        found = store.status()
+        found = runnable(call, store.status())
     if call.json:
         call.output.out.json(found.to_json())
         return
-    _show_status(call.output.out, found)
-
-
-def _show_status(out: Stream, found: Status) -> None:
-    types = ", ".join(f"{count} {name}" for name, count in sorted(found.by_type.items()) if count)
-    rows: list[tuple[Piece, Piece]] = [
-        ("store", found.path),
-        ("accepted", found.manifest_commit),
-        ("records", f"{found.count}" + (f" ({types})" if types else "")),
-        ("proposals", f"{found.open_proposals} open, {found.waiting} waiting for a person"),
-        ("queued turns", f"{found.spool}"),
-    ]
-    rows += [("stray commit", Styled(stray, "warn")) for stray in found.strays]
-    for label, value in rows:
-        text = label.text if isinstance(label, Styled) else label
-        out.line(Styled(f"{text:<14}", "dim"), value)
-    for problem in found.problems:
-        out.line(Styled("problem: ", "bad"), f"{problem.path}: {problem.reason}")
-    for warning in found.warnings:
-        out.line(Styled("warning: ", "warn"), warning)
-    if found.next:
-        out.line("next:")
-    for step in found.next:
-        out.line(step, indent=2)
+    show_status(call.output.out, found)
 
 
 @command("list", example="gitmem list --type user")

@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from gitmem import __version__
 from gitmem.cli.call import Call
-from gitmem.cli.options import common_options
+from gitmem.cli.options import COMPLETE, common_options
 from gitmem.cli.output import Stream
 from gitmem.errors import GitmemError, Usage
 
-_COMPLETE = "_GITMEM_COMPLETE"
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Where each command is, and its one line of help, so that a call loads its own module only and
 # `gitmem --help` none. A test holds the lines equal to the commands' own.
@@ -49,6 +51,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Check": {
         "fsck": ("checking:fsck", "Verify every commit of the ledger from its parents."),
     },
+    "Set up": {
+        "completion": (
+            "completion:completion",
+            "Print the script with which a shell completes gitmem.",
+        ),
+    },
 }
 COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
@@ -70,13 +78,24 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
+        mistyped = name not in COMMANDS and not name.startswith("-")
+        if mistyped and not ctx.resilient_parsing:
             import difflib  # only where something was mistyped
 
             close = difflib.get_close_matches(name, COMMANDS)
             guess = f" Did you mean {' or '.join(close)}?" if close else ""
             raise click.UsageError(f"there is no command {name!r}.{guess}", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        from click.shell_completion import CompletionItem
+
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return options + [
+            CompletionItem(name, help=line)
+            for name, (_, line) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, commands in SECTIONS.items():
@@ -88,6 +107,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     params=[*common_options()],
+    invoke_without_command=True,
     epilog="\b\nStart here:\n  gitmem init\n  gitmem extract conversation.json\n  gitmem proposals",
 )
 @click.version_option(__version__, prog_name="gitmem", message="%(prog)s %(version)s")
@@ -98,7 +118,11 @@ def gitmem(ctx: click.Context) -> None:
     What an agent remembers is a git repository. Every change is a proposal with verbatim quotes,
     reviewed before it is merged.
     """
-    ctx.ensure_object(Call)
+    call = ctx.ensure_object(Call)
+    if ctx.invoked_subcommand is None:
+        from gitmem.cli.welcome import welcome
+
+        welcome(call)
 
 
 def call_command(args: list[str]) -> int:
@@ -113,11 +137,11 @@ def call_command(args: list[str]) -> int:
 
 def run_click(command: click.Command, args: list[str]) -> int:
     """Run any click command as :func:`call_command` does."""
-    complete = os.environ.get(_COMPLETE)
-    if complete is not None:
-        from click.shell_completion import shell_complete
+    asked = os.environ.get(COMPLETE)
+    if asked is not None:
+        from gitmem.cli.completion import complete
 
-        return shell_complete(command, {}, "gitmem", _COMPLETE, complete)
+        return complete(command, asked)
     try:
         # Not command.main(): it would turn a closed pipe into exit code 1 by itself.
         with command.make_context("gitmem", list(args)) as context:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitmem.cli.output import Output, Piece, Stream, Styled
@@ -10,6 +11,7 @@ from gitmem.cli.output import Output, Piece, Stream, Styled
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gitmem.cli.call import Call
     from gitmem.results import (
         FindingView,
         ProposalDiff,
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
         Quote,
         RecordEffect,
         ShownRecord,
+        Status,
     )
 
 _SAID_BY = {
@@ -153,3 +156,52 @@ def show_result(output: Output, result: ProposalResult, *, findings: bool) -> No
         for dropped in result.dropped:
             stream.line(Styled(dropped.name, "name"), f": {dropped.reason}", indent=2)
     output.notes(result.notes)
+
+
+def runnable(call: Call, found: Status) -> Status:
+    """``found`` with commands to do next that name the store as this call named it."""
+    if not call.store:
+        return found
+    from shlex import quote
+
+    named = f": gitmem --store {quote(call.store)} "
+    steps = (named.join(step.rsplit(": gitmem ", 1)) for step in found.next)
+    return replace(found, next=tuple(steps))
+
+
+def show_status(out: Stream, found: Status) -> None:
+    """The state of a store."""
+    rows: list[tuple[str, Piece]] = [
+        ("store", found.path),
+        ("accepted", found.manifest_commit),
+        ("records", counted_records(found)),
+        ("proposals", f"{found.open_proposals} open, {found.waiting} waiting for a person"),
+        ("queued turns", f"{found.spool}"),
+    ]
+    rows += [("stray commit", Styled(stray, "warn")) for stray in found.strays]
+    for label, value in rows:
+        out.line(Styled(f"{label:<14}", "dim"), value)
+    show_worries(out, found)
+    show_next(out, found.next)
+
+
+def counted_records(found: Status) -> str:
+    """How many records of which types."""
+    types = ", ".join(f"{count} {name}" for name, count in sorted(found.by_type.items()) if count)
+    return f"{found.count}" + (f" ({types})" if types else "")
+
+
+def show_worries(out: Stream, found: Status) -> None:
+    """What is not as it should be."""
+    for problem in found.problems:
+        out.line(Styled("problem: ", "bad"), f"{problem.path}: {problem.reason}")
+    for warning in found.warnings:
+        out.line(Styled("warning: ", "warn"), warning)
+
+
+def show_next(out: Stream, steps: Iterable[str]) -> None:
+    """What to do next: why, and the command."""
+    for number, step in enumerate(steps):
+        if number == 0:
+            out.line("next:")
+        out.line(step, indent=2)

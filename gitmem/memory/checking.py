@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from gitmem.results import FsckReport, Progress, Status
 
 
+_FEW = 100
+"""Open proposals that are all read within the time in which a shell may wait."""
+
+
 class Checking(Deciding, Reading):
     """The operations that inspect the whole store."""
 
@@ -21,6 +25,16 @@ class Checking(Deciding, Reading):
         store = self._opened()
         with store.snapshot():
             return self._noted(status(store, self._sessions(), self.proposals()))
+
+    def proposal_ids(self) -> dict[str, str]:
+        """Return the ids of the open proposals, each with what it does as far as that is quick."""
+        ids = self._noted(self._opened().open_proposals())
+        if len(ids) > _FEW:
+            return dict.fromkeys(ids, "")
+        return {
+            proposal.id: f"{proposal.kind}: {', '.join(record.name for record in proposal.records)}"
+            for proposal in self.proposals()
+        }
 
     def fsck(self, *, progress: Progress | None = None) -> FsckReport:
         """Verify every commit of main from its parents."""

@@ -1,11 +1,17 @@
-"""status: what is there, whether something is wrong, and what to do next."""
+"""status: what is there, whether something is wrong, and what to do next.
+
+Every step in ``next`` ends with a command that can be pasted; ``gitmem`` stands for the command
+with the ``--store`` it was called with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from gitmem.domain.layout import MANIFEST, RECORD_TYPES
 from gitmem.domain.manifest import parse_manifest
+from gitmem.repo.worktree import is_behind
 from gitmem.results import ProposalSummary, Status, UnreadableRecord
 from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Store
@@ -23,9 +29,13 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
     entry = store.facts.entry(commit.tree, MANIFEST)
     assert entry is not None  # an accepted commit has one
     manifest = parse_manifest(store.repo.reader.blob(entry.oid))
-    unreadable = [p for p in queue if any(f.code == "unreadable" for f in p.findings)]
-    waiting = [p for p in queue if p.state in ("open", "waiting")]
+    unreadable = [p for p in queue if _is_unreadable(p)]
+    waiting = [p for p in queue if p.state in _DECIDABLE]
     by_type = {name: getattr(manifest.records.by_type, name) for name in RECORD_TYPES}
+    behind = is_behind(store.repo)
+    steps = [*_about_main(head, behind), *_about_queue(queue), *_about_kept(store)]
+    if not manifest.records.count and not queue:
+        steps += _first_steps(sessions)
     return Status(
         store=_root(store),
         path=str(store.repo.root or store.repo.git_dir),
@@ -39,46 +49,113 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
         problems=tuple(
             UnreadableRecord(f"proposals/{p.id}", p.findings[0].text) for p in unreadable
         ),
-        warnings=_warnings(store, head),
-        next=_next(manifest.records.count, waiting, queue, sessions, head),
+        warnings=tuple(_warnings(head, behind)),
+        next=tuple(steps),
     )
+
+
+_DECIDABLE = ("open", "waiting")
 
 
 def _root(store: Store) -> str:
     return store.projection.first_commit() or ""
 
 
-def _warnings(store: Store, head: Head) -> tuple[str, ...]:
-    if not head.strays:
-        return ()
-    return (
-        f"{len(head.strays)} commits on main are strays and no memory; "
-        f"what is remembered is that of {head.accepted[:12]}",
-    )
+def _is_unreadable(proposal: ProposalSummary) -> bool:
+    return any(finding.code == "unreadable" for finding in proposal.findings)
 
 
-def _next(
-    count: int,
-    waiting: Sequence[ProposalSummary],
-    queue: Sequence[ProposalSummary],
-    sessions: SessionFiles,
-    head: Head,
-) -> tuple[str, ...]:
-    steps = []
-    if waiting:
-        first = waiting[0].id
-        steps.append(f"Read what waits: gitmem diff {first}")
-        steps.append(f"Then decide: gitmem approve {first}, or gitmem reject {first} --reason TEXT")
-    stuck = [p for p in queue if p.state in ("stale", "changes_requested", "inconclusive")]
-    for proposal in stuck[:3]:
-        steps.append(
-            f"{proposal.id} cannot go on ({proposal.state.replace('_', ' ')}): "
-            f"gitmem reject {proposal.id} --reason TEXT, and propose it again"
-        )
+def _warnings(head: Head, behind: bool) -> Iterator[str]:
     if head.strays:
-        steps.append("See what stands on main: gitmem fsck")
-    if not count and not queue:
-        steps.append('Remember something: gitmem remember "We use tabs, not spaces."')
-        if not sessions.list_ids():
-            steps.append("Or read a conversation: gitmem extract FILE")
-    return tuple(steps)
+        many = len(head.strays) > 1
+        yield (
+            f"{len(head.strays)} {'commits' if many else 'commit'} on main "
+            f"{'are strays' if many else 'is a stray'} and no memory; "
+            f"what is remembered is that of {head.accepted[:12]}"
+        )
+    if behind:
+        yield "the checked-out files could not be brought along with main yet"
+
+
+# --- what to do next ---------------------------------------------------------------------------
+
+
+def _step(why: str, command: str, proposal: str | None = None) -> str:
+    """One line of ``next``. A branch of any name can lie among the proposals, so it is quoted."""
+    end = "" if proposal is None else f" {'-- ' if proposal[:1] == '-' else ''}{quote(proposal)}"
+    return f"{why}: gitmem {command}{end}"
+
+
+def _about_main(head: Head, behind: bool) -> Iterator[str]:
+    """What keeps main, or the files that show it, from being what they should be."""
+    if head.strays:
+        yield _step("See what stands on main and is no memory", "fsck")
+    if behind:
+        yield _step("End the merge or rebase in the checked-out files, and then run", "status")
+
+
+def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
+    """What to do about open proposals: about the first of each state, and how many there are."""
+    readable = [p for p in queue if not _is_unreadable(p)]
+    yield from _decidable([p for p in readable if p.state in _DECIDABLE])
+    for state, (one, many, command) in _STUCK.items():
+        stuck = [p for p in readable if p.state == state]
+        if stuck:
+            yield _step(_counted(stuck, one, many), command, stuck[0].id)
+    unreadable = [p for p in queue if _is_unreadable(p)]
+    if unreadable:
+        why = _counted(
+            unreadable, "cannot be read; clear it away", "cannot be read; clear the first away"
+        )
+        yield _step(why, "reject --reason unreadable", unreadable[0].id)
+
+
+# For each state in which a proposal cannot go on: what to say of one, of several, and to do.
+_STUCK = {
+    "stale": (
+        "is stale: memory moved on; see what it said, and propose it again",
+        "are stale: memory moved on; see what the first said, and propose it again",
+        "diff",
+    ),
+    "changes_requested": (
+        "needs changes; see what was found",
+        "need changes; see what was found in the first",
+        "diff",
+    ),
+    "inconclusive": (
+        "was not reviewed to an end; see what is missing",
+        "were not reviewed to an end; see what the first lacks",
+        "diff",
+    ),
+    "rejected": (
+        "was turned down by a reviewer; read it and decide",
+        "were turned down by a reviewer; read the first and decide",
+        "diff",
+    ),
+}
+
+
+def _counted(proposals: Sequence[ProposalSummary], one: str, many: str) -> str:
+    if len(proposals) == 1:
+        return f"{proposals[0].id} {one}"
+    return f"{len(proposals)} proposals {many}"
+
+
+def _decidable(waiting: Sequence[ProposalSummary]) -> Iterator[str]:
+    if not waiting:
+        return
+    first = waiting[0].id
+    yield _step(_counted(waiting, "waits; read it", "wait; read the first"), "diff", first)
+    yield _step("Then approve it", "approve", first)
+    yield _step("Or reject it", 'reject --reason "not worth keeping"', first)
+
+
+def _about_kept(store: Store) -> Iterator[str]:
+    """What was put aside on this machine and can still be had back."""
+    yield from ()
+
+
+def _first_steps(sessions: SessionFiles) -> Iterator[str]:
+    yield _step("Remember something", 'remember "We use tabs, not spaces."')
+    if not sessions.list_ids():
+        yield _step("Or let it read a conversation; see how", "extract --help")
