@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitmem.domain.objects import FILE_MODE, blob_id
-from gitmem.errors import InvalidInput
+from gitmem.errors import GitFailed, InvalidInput
 from gitmem.repo.files import write_file
 from gitmem.repo.opening import read_config
 from gitmem.repo.reader import MAX_OBJECT, Found, Reader
-from gitmem.repo.runner import Runner, shown
+from gitmem.repo.runner import Result, Runner, shown
 from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees
 
 SameText = Callable[[bytes, bytes], bool]
@@ -32,11 +32,15 @@ which takes ten times as long at 10,000 records."""
 
 @dataclass(frozen=True, slots=True)
 class WorkTree:
-    """A work tree of the store: its ``key`` in the notes, its files, its own git directory."""
+    """A work tree of the store: its ``key`` in the notes, its files, its own git directory.
+
+    ``index`` is an index that git uses just now in place of the work tree's own.
+    """
 
     key: str
     path: Path
     git_dir: Path
+    index: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,33 +85,25 @@ def advance(
     What a person has changed is left, unless it says what the new file says (``same_text``).
     Returns sentences about what was left, and whether it is done (False: try again later).
     """
-    try:
-        changes = diff_trees(reader, old, new)
-    except InvalidInput:  # a stray's folders may be nested deeper than a store's; git copes
-        changes = changed_paths(runner, old, new)
+    changes = _changes(runner, reader, old, new)
     few = len(changes) <= _FEW and (tree.git_dir / "index").exists()
     # git would replace a link on the way by a folder; a person's link stays.
     if not few and not _filters_possible(runner.git_dir) and not _linked_folder(tree.path, changes):
-        result = _git(runner, tree, ["read-tree", "-m", "-u", old, new])
-        if result == 0:
+        # It looks at the index alone: where that is along already, the files would be left.
+        entries = read_index(runner, tree, []) if (tree.git_dir / "index").exists() else {}
+        at_old = all(_now(entries, c) == _pair(c.old_mode, c.old_oid) for c in changes)
+        if at_old and _git(runner, tree, ["read-tree", "-m", "-u", old, new]).code == 0:
             return [], True
     if (tree.git_dir / "index.lock").exists():
         return [unfinished(tree, "git is at work there (index.lock)")], False
-    left = _Left()
+    along = _index_along(runner, reader, tree, changes, same_text, few=few)
+    if along is None:
+        return [unfinished(tree, "its index could not be written")], False
+    left, entries = along
 
     def replaceable(mine: bytes, new_oid: str) -> bool:
         return same_text(mine, reader.blob(new_oid))
 
-    def staged(oid: str, new_oid: str) -> bool:
-        (found,) = reader.read_many([oid])
-        return isinstance(found, Found) and replaceable(found.data, new_oid)
-
-    entries = read_index(runner, tree, [change.path for change in changes] if few else [])
-    if not _update_index(runner, tree, changes, entries, left, staged):
-        # Something staged may stand in the way on a path that was not looked at.
-        left, entries = _Left(), read_index(runner, tree, [])
-        if not _update_index(runner, tree, changes, entries, left, staged):
-            return [unfinished(tree, "its index could not be written")], False
     skipped = {path for path, entry in entries.items() if entry.flag in "Ss"}
     for change in changes:
         if change.path not in skipped:
@@ -115,20 +111,85 @@ def advance(
     return left.sentences(tree.path), True
 
 
+def advance_index(
+    runner: Runner,
+    reader: Reader,
+    tree: WorkTree,
+    old: str,
+    new: str,
+    same_text: SameText = operator.eq,
+) -> dict[str, str]:
+    """Bring only the index that ``tree`` names from the tree object ``old`` to ``new``.
+
+    Returns the paths that were left as they are, each with its reason.
+
+    Raises:
+        GitFailed: the index could not be written.
+    """
+    changes = _changes(runner, reader, old, new)
+    along = _index_along(runner, reader, tree, changes, same_text, few=len(changes) <= _FEW)
+    if along is None:
+        raise GitFailed(f"the index {tree.index or tree.git_dir / 'index'} could not be written")
+    return along[0].reasons
+
+
+def is_at(runner: Runner, tree: WorkTree, commit: str) -> bool:
+    """Whether the index that ``tree`` names holds exactly what ``commit`` does."""
+    args = ["diff-index", "--cached", "--quiet", commit, "--"]
+    return _git(runner, tree, args, ok=(0, 1)).code == 0
+
+
+def _changes(runner: Runner, reader: Reader, old: str, new: str) -> list[PathChange]:
+    try:
+        return diff_trees(reader, old, new)
+    except InvalidInput:  # a stray's folders may be nested deeper than a store's; git copes
+        return changed_paths(runner, old, new)
+
+
+def _index_along(
+    runner: Runner,
+    reader: Reader,
+    tree: WorkTree,
+    changes: Sequence[PathChange],
+    same_text: SameText,
+    *,
+    few: bool,
+) -> tuple[_Left, dict[str, IndexEntry]] | None:
+    """Bring the index along; what was left and its entries, None where it cannot be written."""
+
+    def staged(oid: str, new_oid: str) -> bool:
+        (found,) = reader.read_many([oid])
+        return isinstance(found, Found) and same_text(found.data, reader.blob(new_oid))
+
+    for paths in ([change.path for change in changes], []) if few else ([],):
+        # The second time everything is looked at: something staged may stand in the way.
+        left, entries = _Left(), read_index(runner, tree, paths)
+        if _update_index(runner, tree, changes, entries, left, staged):
+            return left, entries
+    return None
+
+
 def unfinished(tree: WorkTree, reason: str) -> str:
     """The sentence for a work tree that could not be brought along now."""
     return f"The files in {tree.path} are still as before, because {reason}; done next time."
 
 
-def _git(runner: Runner, tree: WorkTree, args: Sequence[str], stdin: bytes | None = None) -> int:
+def _git(
+    runner: Runner,
+    tree: WorkTree,
+    args: Sequence[str],
+    stdin: bytes | None = None,
+    ok: Sequence[int] = _ANY_STATUS,
+) -> Result:
     return runner.run(
         args,
         stdin=stdin,
-        ok=_ANY_STATUS,
+        ok=ok,
         writes=True,
         git_dir=tree.git_dir,
         work_tree=tree.path,
-    ).code
+        index_file=tree.index,
+    )
 
 
 def _filters_possible(common: Path) -> bool:
@@ -161,7 +222,7 @@ def _linked(common: Path) -> Iterable[Path]:
 def read_index(runner: Runner, tree: WorkTree, paths: Sequence[str]) -> dict[str, IndexEntry]:
     """The entries at and below ``paths``, or all of them where none is given."""
     args = ["ls-files", "--stage", "-v", "-z", "--", *paths]
-    out = runner.run(args, git_dir=tree.git_dir, work_tree=tree.path).out
+    out = _git(runner, tree, args, ok=(0,)).out
     entries = {}
     for line in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         head, _, path = line.partition("\t")
@@ -184,7 +245,7 @@ def _update_index(
     folders = {parent for path in entries for parent in _parents(path)}
     for change in changes:
         entry = entries.get(change.path)
-        now = (entry.mode, entry.oid) if entry and entry.stage == "0" else None
+        now = _now(entries, change)
         if entry and now is None:
             left.add(change.path, "it has a merge conflict")
         elif change.new_mode not in (FILE_MODE, NO_MODE):
@@ -206,13 +267,18 @@ def _update_index(
                     flagged["--assume-unchanged"].append(change.path)
     # git writes removals and additions in the order given: a folder may give way to a file.
     lines.sort(key=lambda line: not line.startswith(b"0 "))
-    if lines and _git(runner, tree, ["update-index", "-z", "--index-info"], b"".join(lines)):
+    if lines and _git(runner, tree, ["update-index", "-z", "--index-info"], b"".join(lines)).code:
         return False
     for option, paths in flagged.items():
         stdin = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
-        if paths and _git(runner, tree, ["update-index", option, "-z", "--stdin"], stdin):
+        if paths and _git(runner, tree, ["update-index", option, "-z", "--stdin"], stdin).code:
             return False
     return True
+
+
+def _now(entries: dict[str, IndexEntry], change: PathChange) -> tuple[str, str] | None:
+    entry = entries.get(change.path)
+    return (entry.mode, entry.oid) if entry and entry.stage == "0" else None
 
 
 def _pair(mode: str, oid: str | None) -> tuple[str, str] | None:

@@ -98,11 +98,13 @@ class Runner:
         max_output: int = MAX_OUTPUT,
         git_dir: Path | None = None,
         work_tree: Path | None = None,
+        index_file: Path | None = None,
     ) -> Result:
         """Run ``git ARGS`` to its end.
 
         ``writes`` hands the store's lock to the process, so that the lock outlives this
-        program if it is killed meanwhile.
+        program if it is killed meanwhile. ``index_file`` is the index that git is to use
+        instead of the work tree's own.
 
         Raises:
             GitFailed: the exit status is not in ``ok``, or time or output ran over.
@@ -112,11 +114,16 @@ class Runner:
             cwd=work_tree or git_dir or self.git_dir,
             stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
             pass_fds=self.write_fds if writes else (),
+            environment=_with_index(index_file),
         )
         result = finish(process, args[0], stdin, timeout, max_output)
         if result.code not in ok:
             raise failed(args[0], result)
         return result
+
+
+def _with_index(index_file: Path | None) -> dict[str, str] | None:
+    return local_environment() | {"GIT_INDEX_FILE": str(index_file)} if index_file else None
 
 
 def failed(what: str, result: Result) -> GitFailed:
