@@ -33,6 +33,23 @@ class Typed:
         """Whether the person saved what they were given."""
         return self.data == self._written
 
+    def text(self) -> str:
+        """What was saved, as text: without a byte order mark, lines ending with LF.
+
+        Raises:
+            InvalidInput: it is not UTF-8.
+        """
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            raise InvalidInput(
+                f"byte {error.start} is not UTF-8",
+                where=f"{self.path}, line {line}",
+                hint="Save it as UTF-8.",
+            ) from error
+        return text.replace("\r\n", "\n")
+
     def settle(self) -> None:
         """Say that something came of it: the file need not be kept."""
         self._settled = True

@@ -48,6 +48,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "approve": ("queue:approve", "Approve proposals and merge them."),
         "reject": ("queue:reject", "Reject proposals, so that they do not come back."),
     },
+    "Rule": {
+        "policy": ("policy:policy", "Show or change the rules by which proposals are merged."),
+    },
     "Check": {
         "fsck": ("checking:fsck", "Verify every commit of the ledger from its parents."),
     },

@@ -17,6 +17,7 @@ from gitmem.memory.checking import Checking
 from gitmem.memory.deciding import Deciding
 from gitmem.memory.proposing import Proposing
 from gitmem.memory.reading import Reading
+from gitmem.memory.ruling import Ruling
 
 if TYPE_CHECKING:
     from gitmem.memory.opened import Clock
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(Checking, Changing, Proposing, Deciding, Reading):
+class MemoryStore(Checking, Changing, Proposing, Deciding, Ruling, Reading):
     """One memory. Use it as a context manager, or :meth:`close` it. Not for several threads.
 
     Attributes:

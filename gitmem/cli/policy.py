@@ -1,0 +1,173 @@
+"""The policy of a store: policy show, policy set, policy edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import click
+
+from gitmem.cli.boundary import DONE, REFUSED
+from gitmem.cli.call import Call
+from gitmem.cli.editor import editing
+from gitmem.cli.options import command, common_options, person_option, yes_option
+from gitmem.cli.output import Piece, Stream, Styled
+from gitmem.cli.prompting import ask, has_terminal, require_person
+from gitmem.domain.policy_keys import value_text
+from gitmem.errors import Usage
+from gitmem.results import PolicyDiff, PolicyResult, PolicyView
+
+_EXAMPLE = "\b\nExample:\n  gitmem policy set require_person.types user,feedback"
+
+reason_option = click.option("--reason", default="", metavar="TEXT", help="Why; main keeps it.")
+
+
+@click.group("policy", invoke_without_command=True, params=[*common_options()], epilog=_EXAMPLE)
+@click.pass_context
+def policy(ctx: click.Context) -> int | None:
+    """Show or change the rules by which proposals are merged.
+
+    They are people's alone. A change is a decision on main, with its author and date; it binds
+    from then on, proposals that are open too. Without a command the policy is shown.
+    """
+    return _show(ctx.ensure_object(Call)) if ctx.invoked_subcommand is None else None
+
+
+@command("show", example="gitmem policy show")
+def show(call: Call) -> int:
+    """Show every key, its default and what it means."""
+    return _show(call)
+
+
+def _show(call: Call) -> int:
+    with call.opened() as store:
+        found = store.policy()
+    out = call.output.out
+    if call.json:
+        out.json(found.to_json())
+    elif out.terminal:
+        _show_table(out, found)
+    else:
+        for line in _plain_lines(found):
+            out.line(line)
+    return DONE
+
+
+def _show_table(out: Stream, found: PolicyView) -> None:
+    rows: list[list[Piece]] = []
+    for entry in found.keys:
+        value, default = value_text(entry.value), value_text(entry.default)
+        shown = Styled(value, "" if value == default else "bold")
+        rows.append([Styled(entry.key, "name"), shown, Styled(default, "dim"), entry.meaning])
+    out.table(["key", "value", "default", "meaning"], rows, whole=["key"])
+    out.line()
+    out.line(Styled(_last_change(found), "dim"))
+
+
+def _plain_lines(found: PolicyView) -> Iterator[str]:
+    """What ``policy set`` takes, a line for each key; the rest behind a ``#``."""
+    yield f"# {_last_change(found)}"
+    for entry in found.keys:
+        yield f"{entry.key}: {value_text(entry.value)}"
+
+
+def _last_change(found: PolicyView) -> str:
+    if not found.decided_by:
+        return f"as the store began with it, {found.decided_at}"
+    who = ", ".join(who.removeprefix("human:") for who in found.decided_by)
+    why = f": {found.reason}" if found.reason else ""
+    return f"set by {who}, {found.decided_at}, in {found.decision}{why}"
+
+
+@command("set", example="gitmem policy set view.lines 100")
+@click.argument("key")
+@click.argument("value")
+@reason_option
+@person_option
+@yes_option
+def set_value(call: Call, key: str, value: str, reason: str, person: str | None, yes: bool) -> int:
+    """Set one key of the policy.
+
+    KEY is written as `gitmem policy show` does, as in view.lines. VALUE: a list has commas, as in
+    hook,session; none is the empty list.
+    """
+    with call.opened() as store:
+        require_person(store, yes=yes)
+        result = store.set_policy(
+            key, value, reason=reason, person=person, confirm=_confirming(call, yes)
+        )
+    return _finish(call, result)
+
+
+@command("edit", example="gitmem policy edit")
+@reason_option
+@person_option
+@yes_option
+def edit(call: Call, reason: str, person: str | None, yes: bool) -> int:
+    """Open policy.yaml in $VISUAL or $EDITOR.
+
+    What you save is kept to the letter, comments too, if it can be read as a policy.
+    """
+    instead = "use `gitmem policy set KEY VALUE`"
+    if not has_terminal():
+        raise Usage("without a terminal no editor can be opened", hint=f"{instead.capitalize()}.")
+    with call.opened() as store:
+        require_person(store, yes=yes)
+        before = store.policy()
+        with editing(
+            call.output, before.text, what="policy", suffix=".yaml", instead=instead
+        ) as typed:
+            result = store.replace_policy(
+                typed.text(),
+                expected=before.blob,
+                reason=reason,
+                person=person,
+                confirm=_confirming(call, yes),
+            )
+            if result.state != "declined":
+                typed.settle()
+    return _finish(call, result)
+
+
+def _confirming(call: Call, yes: bool) -> Callable[[PolicyDiff], bool]:
+    """Show what will change, and ask unless the person said yes beforehand."""
+
+    def confirm(diff: PolicyDiff) -> bool:
+        if not (yes and call.json):
+            _show_diff(call.output.out if yes else call.output.shown, diff)
+        return yes or ask(call.output, "Change the policy?")
+
+    return confirm
+
+
+def _show_diff(stream: Stream, diff: PolicyDiff) -> None:
+    import difflib  # only where something changes
+
+    for change in diff.changes:
+        before, after = value_text(change.before), value_text(change.after)
+        stream.line(Styled(change.key, "name"), ": ", before, " -> ", Styled(after, "bold"))
+    if not diff.changes:
+        stream.line("No key changes its value.")
+    stream.line()
+    lines = difflib.unified_diff(diff.before.splitlines(), diff.after.splitlines(), lineterm="")
+    for line in list(lines)[2:]:
+        style = {"+": "added", "-": "removed", "@": "dim"}.get(line[:1], "")
+        stream.line(Styled(line, style) if style else line, indent=2)
+    stream.line()
+
+
+def _finish(call: Call, result: PolicyResult) -> int:
+    out = call.output.out
+    if call.json:
+        out.json(result.to_json())
+    elif result.state == "unchanged":
+        out.line("Nothing to change.")
+    elif result.state == "declined":
+        out.line("Nothing was changed.")
+    else:
+        out.line(Styled(result.decision or "", "bold"), ": ", Styled("decided", "good"))
+        out.line(Styled(f"commit {result.commit}", "dim"), indent=2)
+    return REFUSED if result.state == "declined" else DONE
+
+
+for subcommand in (show, set_value, edit):
+    policy.add_command(subcommand)
