@@ -86,14 +86,17 @@ class Projection(Chain):
         with self._decoding():
             return [ViewRow(name, _TYPES[rank], *rest) for name, rank, *rest in found]
 
-    def superseded_by(self) -> dict[str, tuple[str, ...]]:
-        """Return the records that others supersede, each with the names of those."""
+    def superseded_by(self, name: str | None = None) -> dict[str, tuple[str, ...]]:
+        """Return the records that others supersede (or ``name`` alone, if it is one), each with
+        the names of those."""
         found: dict[str, tuple[str, ...]] = {}
-        for name, by in self._run(
+        rows = self._run(
             "SELECT name, by FROM records JOIN supersedes USING(name) WHERE superseded=1"
-            " ORDER BY name, by"
-        ):
-            found[name] = (*found.get(name, ()), by)
+            f" {'' if name is None else 'AND name=?'} ORDER BY name, by",
+            () if name is None else (name,),
+        )
+        for superseded, by in rows:
+            found[superseded] = (*found.get(superseded, ()), by)
         return found
 
     def out_of_force(self, day: str) -> set[str]:
