@@ -12,17 +12,18 @@ import json
 import os
 import stat
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
 from gitmem.errors import Busy, GitmemError
-from gitmem.repo.checkout import WorkTree, advance, unfinished
+from gitmem.repo.checkout import WorkTree, advance, advance_index, is_at, unfinished
 from gitmem.repo.discovery import linked_git_dir, read_pointer
 from gitmem.repo.files import fsync_folder, write_file
 from gitmem.repo.lock import make_private
-from gitmem.repo.refs import symbolic_target
+from gitmem.repo.refs import read_ref, symbolic_target
 
 if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
@@ -42,6 +43,18 @@ _UNDER_WAY = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class IndexHealing:
+    """What became of an index that was behind.
+
+    ``left``: paths that both a merge and a person changed, each with what stands in it now.
+    ``empty``: nothing is different from HEAD any more, so there is nothing to commit.
+    """
+
+    left: dict[str, str]
+    empty: bool
+
+
 def work_trees(repo: Repo, *, unborn: bool = False) -> list[WorkTree]:
     """The work trees whose HEAD is ``refs/heads/main``, the main one first.
 
@@ -49,7 +62,11 @@ def work_trees(repo: Repo, *, unborn: bool = False) -> list[WorkTree]:
     one counts only if it points back here: a store that names somebody else's folder as its
     work tree must not get to write there.
     """
-    found = [*_main_tree(repo, unborn)]
+    return [tree for tree in _all_trees(repo, unborn) if symbolic_target(tree.git_dir) == MAIN]
+
+
+def _all_trees(repo: Repo, unborn: bool) -> Iterable[WorkTree]:
+    yield from _main_tree(repo, unborn)
     try:
         linked = sorted((repo.git_dir / "worktrees").iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -58,8 +75,7 @@ def work_trees(repo: Repo, *, unborn: bool = False) -> list[WorkTree]:
         pointer = read_pointer(git_dir / "gitdir")
         dot_git = (git_dir / pointer) if pointer else None
         if dot_git and dot_git.name == ".git" and linked_git_dir(dot_git) == git_dir.resolve():
-            found.append(WorkTree(f"worktrees/{git_dir.name}", dot_git.parent, git_dir))
-    return [tree for tree in found if symbolic_target(tree.git_dir) == MAIN]
+            yield WorkTree(f"worktrees/{git_dir.name}", dot_git.parent, git_dir)
 
 
 def _main_tree(repo: Repo, unborn: bool) -> Iterable[WorkTree]:
@@ -121,14 +137,48 @@ def is_behind(repo: Repo) -> bool:
     return os.path.lexists(repo.private / _NOTE)
 
 
+def heal_index(repo: Repo, git_dir: Path, index: Path) -> IndexHealing | None:
+    """Bring along what git is about to commit, where a merge has not reached it yet.
+
+    ``git_dir`` is the work tree's own git directory, ``index`` the file that git uses, which
+    may be a temporary one. The work tree itself is finished too, unless git is at work in it.
+    None where nothing is noted for it.
+
+    Raises:
+        Busy: another process kept the store's lock.
+        GitFailed: the index could not be written.
+    """
+    with repo.lock():
+        noted, _ = _read(repo)
+        tree = next((t for t in _all_trees(repo, False) if t.git_dir == git_dir.resolve()), None)
+        old = noted.get(tree.key) if tree else None
+        head = _head_commit(repo, tree) if tree else None
+        if tree is None or old is None or head is None:
+            return None
+        before, after = _tree(repo, old), _tree(repo, head)
+        if before is None or after is None or before == after:
+            return None
+        used = replace(tree, index=index)
+        was_right = is_at(repo.runner, used, head)
+        _advance(repo, noted, repo.read_ref(MAIN) or head)
+        left = advance_index(repo.runner, repo.reader, used, before, after, repo.same_text)
+        return IndexHealing(left, empty=not was_right and is_at(repo.runner, used, head))
+
+
 def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
+    """Bring every noted work tree to ``new``, or to its own HEAD where that has left main.
+
+    A checkout of another commit carries along what a merge had not reached yet, as if it were
+    a person's change.
+    """
     sentences: list[str] = []
     pending: dict[str, str] = {}
-    for tree in work_trees(repo, unborn=ZERO in noted.values()):
+    for tree in _all_trees(repo, unborn=ZERO in noted.values()):
         old = noted.get(tree.key)
-        if old is None or old == new:
+        head = new if symbolic_target(tree.git_dir) == MAIN else _head_commit(repo, tree)
+        if old is None or head is None or old == head:
             continue
-        old_tree, new_tree = _tree(repo, old), _tree(repo, new)
+        old_tree, new_tree = _tree(repo, old), _tree(repo, head)
         if old_tree is None or new_tree is None:
             sentences.append(f"{tree.path}: commit {old} is gone; compare with: git status")
             continue
@@ -143,6 +193,11 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
             pending[tree.key] = old
     _write(repo, pending)
     return sentences
+
+
+def _head_commit(repo: Repo, tree: WorkTree) -> str | None:
+    branch = symbolic_target(tree.git_dir)
+    return repo.read_ref(branch) if branch else read_ref(tree.git_dir, "HEAD")
 
 
 def _tree(repo: Repo, commit: str) -> str | None:
