@@ -34,7 +34,7 @@ from gitmem.domain.text import (
     one_line,
     quote_length,
 )
-from gitmem.domain.tombstone import Tombstone, statement_hash
+from gitmem.domain.tombstone import Buried, Tombstone, statement_hash
 
 FindSecrets = Callable[[str], Sequence[tuple[str, int]]]
 """Returns the kind and the line (from 1) of every secret in a text."""
@@ -144,6 +144,7 @@ def check_proposal(
     sessions: Mapping[str, Session],
     known: Sequence[KnownRecord],
     tombstones: Mapping[str, Tombstone],
+    buried: Sequence[Buried] = (),
     secrets: FindSecrets,
     own_words: bool,
     reasons: Mapping[str, str] | None = None,
@@ -154,6 +155,7 @@ def check_proposal(
         sessions: by id, those that are on this machine.
         known: records of the store that are near to a candidate.
         tombstones: by key, those that are equal to a candidate's statement.
+        buried: every statement that was rejected or forgotten and whose text is still here.
         own_words: see :func:`check_citation`.
         reasons: why records are retired, by name; they stand in the commit's message.
     """
@@ -163,11 +165,13 @@ def check_proposal(
         [(record.name, record.statement) for record in known if record.name not in touched],
         [(candidate.name, statement(candidate.record)) for candidate in candidates],
     )
-    for candidate, close in zip(candidates, near, strict=True):
+    graves = _near_graves(candidates, buried)
+    for candidate, close, grave in zip(candidates, near, graves, strict=True):
         findings += _quote_findings(candidate, sessions, own_words)
         findings += _text_findings(candidate, secrets)
         findings += [_duplicate(candidate, other) for other in close]
         findings += _buried(candidate, tombstones)
+        findings += grave
     for name, reason in (reasons or {}).items():
         findings += _in_text(name, reason, secrets, "the reason for retiring it", lines=False)
     return tuple(findings)
@@ -263,8 +267,27 @@ def _buried(candidate: Candidate, tombstones: Mapping[str, Tombstone]) -> Iterat
     tombstone = tombstones.get(statement_hash(statement(candidate.record))[:40])
     if tombstone is None:
         return
-    verb = "forgot" if tombstone.id.startswith("forget-") else "rejected"
-    text = f"you {verb} this on {tombstone.when[:10]} ({one_line(tombstone.id)})"
-    if tombstone.reason:
-        text += f": {one_line(tombstone.reason)}"
+    text = f"you {tombstone.verb} this {tombstone.decision}"
     yield Finding("warning", "tombstone", text, candidate.name)
+
+
+def _near_graves(
+    candidates: Sequence[Candidate], buried: Sequence[Buried]
+) -> Iterator[list[Finding]]:
+    """Yield, for each candidate, what it is close to and not equal to among the buried."""
+    by_key = {grave.tombstone.key: grave.tombstone for grave in buried}
+    near = close_statements(
+        [(grave.tombstone.key, grave.statement) for grave in buried],
+        [(candidate.name, statement(candidate.record)) for candidate in candidates],
+        among_new=False,
+    )
+    for candidate, close in zip(candidates, near, strict=True):
+        yield [_near_grave(candidate, by_key[one.name], one.score) for one in close if not one.same]
+
+
+def _near_grave(candidate: Candidate, tombstone: Tombstone, score: float) -> Finding:
+    text = (
+        f"is close in its words ({int(score * 100)} %) to what you {tombstone.verb} "
+        f"{tombstone.decision}"
+    )
+    return Finding("warning", "tombstone", text, candidate.name)

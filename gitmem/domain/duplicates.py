@@ -58,12 +58,15 @@ def similarity(first: str, second: str) -> float:
 
 
 def close_statements(
-    known: Iterable[tuple[str, str]], new: Sequence[tuple[str, str]]
+    known: Iterable[tuple[str, str]],
+    new: Sequence[tuple[str, str]],
+    *,
+    among_new: bool = True,
 ) -> list[list[Close]]:
     """Return, for each of ``new``, the closest of ``known`` and of the new ones before it.
 
     Statements are given as (name, text). At most :data:`MAX_CLOSE` are returned for each, the
-    closest first.
+    closest first. Without ``among_new`` they are of ``known`` only.
     """
     texts = [_text(name, text) for name, text in (*known, *new)]
     counts = Counter(feature for text in texts for feature in text.features)
@@ -74,6 +77,8 @@ def close_statements(
         rare = _rarest(text.features, counts)
         if number >= len(texts) - len(new):
             found.append(_closest(text, same[text.plain], [sharing[f] for f in rare]))
+            if not among_new:
+                continue
         same[text.plain].append(text)
         for feature in rare:
             sharing[feature].append(text)
@@ -114,9 +119,7 @@ def _dice(ours: frozenset[str], theirs: frozenset[str]) -> float:
 
 
 def _features(plain: str) -> frozenset[str]:
-    features: set[str] = set()
-    for word in plain.split():
-        for run in _CJK_RUN.findall(word):
-            features |= {run[i : i + 2] for i in range(len(run) - 1)} or {run}
-        features |= set(_CJK_RUN.sub(" ", word).split())
+    features = set(_CJK_RUN.sub(" ", plain).split())
+    for run in _CJK_RUN.findall(plain):
+        features |= {run[i : i + 2] for i in range(len(run) - 1)} or {run}
     return frozenset(features)

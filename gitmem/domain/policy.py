@@ -26,8 +26,11 @@ Kind = Literal[
 ]
 RecordType = Literal["user", "feedback", "project", "reference"]
 State = Literal["mergeable", "waiting", "changes_requested", "stale", "inconclusive", "rejected"]
-#: Warnings that only a person may wave through.
-NEEDS_PERSON = frozenset({"instruction"})
+#: Warnings that only a person may wave through, by their codes, and why.
+NEEDS_PERSON = {
+    "instruction": "a text looks like an instruction",
+    "tombstone": "it says, or nearly says, what a person rejected or forgot",
+}
 
 
 class _Strict(BaseModel):
@@ -185,8 +188,8 @@ def person_wanted(
     kept = [n for n in proposal.names if any(w.startswith("human:") for w in standing.get(n, ()))]
     if kept:
         reasons.append(f"a person approved what it rewrites: {', '.join(sorted(kept))}")
-    if any(finding.code in NEEDS_PERSON for finding in checks.findings):
-        reasons.append("a text looks like an instruction")
+    found = {finding.code for finding in checks.findings}
+    reasons += [why for code, why in NEEDS_PERSON.items() if code in found]
     if tombstoned:
         reasons.append(f"a person rejected or forgot this before: {', '.join(sorted(tombstoned))}")
     if proposal.kind in policy.require_person.kinds:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gitmem.domain.canonical import canonical_file, sha256_hex
-from gitmem.domain.text import normalise_statement
+from gitmem.domain.text import normalise_statement, one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput
 
@@ -34,9 +35,28 @@ class Tombstone(BaseModel):
         """The 40 hex that name its file."""
         return self.hash[:40]
 
+    @property
+    def verb(self) -> str:
+        """What a person did with the fact, as in "you forgot this"."""
+        return "forgot" if self.id.startswith("forget-") else "rejected"
+
+    @property
+    def decision(self) -> str:
+        """When, by which decision and why, on one line: ``on 2026-11-30 (forget-...): why``."""
+        when = f"on {one_line(self.when[:10])} ({one_line(self.id)})"
+        return f"{when}: {one_line(self.reason)}" if self.reason else when
+
     def to_bytes(self) -> bytes:
         """Return the canonical file."""
         return canonical_file(self.model_dump())
+
+
+@dataclass(frozen=True, slots=True)
+class Buried:
+    """A tombstone and the very statement that it buries, where that text still is."""
+
+    tombstone: Tombstone
+    statement: str
 
 
 def statement_hash(statement: str) -> str:

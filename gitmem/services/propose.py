@@ -18,7 +18,7 @@ from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, make_
 from gitmem.domain.review import Finding
 from gitmem.domain.session import Session
 from gitmem.domain.structure import MAX_CHANGES, check_type
-from gitmem.domain.text import fold_whitespace, normalise_statement, to_nfc
+from gitmem.domain.text import fold_whitespace, normalise_statement, one_line, to_nfc
 from gitmem.domain.tombstone import MAX_REASON
 from gitmem.errors import InvalidInput
 from gitmem.records import write_record
@@ -220,14 +220,9 @@ def _without_known(
         elif plain in waiting:
             dropped.append(Dropped(entry.name, f"already proposed in {waiting[plain]}"))
         elif buried:
-            tomb = next(iter(buried.values()))
-            dropped.append(
-                Dropped(
-                    entry.name,
-                    f"{', '.join(tomb.who)} removed this on {tomb.when} ({tomb.id})"
-                    + (f": {tomb.reason}" if tomb.reason else ""),
-                )
-            )
+            (tomb,) = buried.values()
+            who = one_line(", ".join(tomb.who)).replace("human:", "")
+            dropped.append(Dropped(entry.name, f"{who} {tomb.verb} this {tomb.decision}"))
         else:
             here[plain] = entry.name
             kept.append(entry)

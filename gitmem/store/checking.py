@@ -19,6 +19,7 @@ from gitmem.domain.tombstone import (
 )
 from gitmem.ranking import search
 from gitmem.redaction import find_secrets
+from gitmem.store.buried import buried_statements
 from gitmem.store.drafting import Draft
 from gitmem.store.store import Store
 
@@ -47,6 +48,7 @@ def check_draft(
         sessions=sessions,
         known=neighbours(store, statements),
         tombstones=tombstones(store, draft.proposal.base, statements),
+        buried=buried_statements(store, draft.proposal.base) if statements else (),
         secrets=lambda text: [(found.kind, found.line) for found in find_secrets(text)],
         own_words=own_words,
         reasons=dict(draft.proposal.retire_reasons),

@@ -12,7 +12,7 @@ from gitmem.domain.objects import blob_id
 from gitmem.domain.record import make_record, statement
 from gitmem.domain.review import Finding, parse_finding
 from gitmem.domain.session import Message, Part, Session, message_digest
-from gitmem.domain.tombstone import Tombstone, statement_hash
+from gitmem.domain.tombstone import Buried, Tombstone, statement_hash
 
 AT = "2026-11-30T16:20:11Z"
 SECRET = "hunter2-hunter2"
@@ -92,6 +92,7 @@ def check(
     sessions: Sequence[Session] = (SESSION,),
     known: Sequence[KnownRecord] = (),
     tombstones: Sequence[Tombstone] = (),
+    buried: Sequence[Buried] = (),
     own_words: bool = False,
     reasons: dict[str, str] | None = None,
 ) -> tuple[Finding, ...]:
@@ -100,6 +101,7 @@ def check(
         sessions={session.id: session for session in sessions},
         known=known,
         tombstones={tombstone.key: tombstone for tombstone in tombstones},
+        buried=buried,
         secrets=secrets,
         own_words=own_words,
         reasons=reasons,
@@ -339,6 +341,60 @@ def test_what_a_person_buried_is_named_with_date_and_reason(id: str, verb: str) 
     findings = check(ours, tombstones=[tombstone])
     assert codes(findings) == [("warning", "tombstone")]
     assert findings[0].text == f"you {verb} this on 2026-11-01 ({id}): not any more"
+
+
+def grave(text: str, id: str = "forget-20261101-aaaaaa", reason: str = "不再成立") -> Buried:
+    tombstone = Tombstone(
+        version=1,
+        id=id,
+        names=["tabs"],
+        who=["human:本 <ben@example.org>"],
+        when="2026-11-01T10:00:00Z",
+        reason=reason,
+        hash=statement_hash(text),
+    )
+    return Buried(tombstone, text)
+
+
+NEARLY = "User likes tabs for indentation\nUse tabs, not spaces."
+
+
+def test_what_is_nearly_what_a_person_buried_is_named_with_date_and_reason() -> None:
+    findings = check(candidate(), buried=[grave(NEARLY)])
+    assert codes(findings) == [("warning", "tombstone")]
+    assert findings[0].record == "prefers-tabs"
+    assert findings[0].text == (
+        "is close in its words (87 %) to what you forgot on 2026-11-01 (forget-20261101-aaaaaa): "
+        "不再成立"
+    )
+    rejected = check(candidate(), buried=[grave(NEARLY, "extract-20261101-bbbbbb", "")])
+    assert rejected[0].text.endswith("to what you rejected on 2026-11-01 (extract-20261101-bbbbbb)")
+
+
+def test_nearly_the_same_chinese_words_are_named_too() -> None:
+    ours = candidate(description="缩进用制表符", body="用户喜欢用制表符缩进代码，而不用空格。\n")
+    found = check(ours, buried=[grave("缩进用制表符\n用户喜欢用制表符缩进代码，不用空格。")])
+    assert [(f.code, "不再成立" in f.text) for f in found] == [("tombstone", True)]
+
+
+def test_what_equals_the_buried_text_is_named_once_and_as_equal() -> None:
+    ours = candidate()
+    equal = grave(statement(ours.record).upper())
+    findings = check(ours, tombstones=[equal.tombstone], buried=[equal, grave("整个别的事")])
+    assert [finding.text.partition(" on ")[0] for finding in findings] == ["you forgot this"]
+
+
+def test_each_of_many_is_named_and_others_beside_it_hide_no_tombstone() -> None:
+    """Five in one proposal are close to each other and to two that were buried."""
+    bodies = [f"Use tabs, not spaces.\nNumber {n}.\n" for n in range(5)]
+    ours = [candidate(name=f"tabs-{n}", body=body) for n, body in enumerate(bodies)]
+    buried = [grave(NEARLY), grave("User loves tabs for indentation\nUse tabs, not spaces.", "x")]
+    findings = [f for f in check(*ours, buried=buried) if f.code == "tombstone"]
+    assert [f.record for f in findings] == [f"tabs-{n}" for n in range(5) for _ in buried]
+
+
+def test_a_buried_text_of_another_fact_is_no_finding() -> None:
+    assert check(candidate(), buried=[grave("The database is PostgreSQL 16.")]) == ()
 
 
 def test_a_tombstone_of_another_fact_is_no_finding() -> None:

@@ -351,7 +351,15 @@ def test_a_text_that_looks_like_an_instruction_waits_for_a_person() -> None:
     expect(replace(case, reviews=(*case.reviews, CASE.review(ADA))), "mergeable")
 
 
-@pytest.mark.parametrize("code", ["duplicate", "session-absent", "tombstone"])
+def test_a_text_that_is_close_to_a_buried_one_waits_for_a_person() -> None:
+    checks = CASE.checks(Finding("warning", "tombstone", "is close in its words", "tabs"))
+    case = replace(CASE, reviews=(checks, CASE.review(OTHER)))
+    decision = expect(case, "waiting", "nearly says, what a person rejected or forgot")
+    assert "instruction" not in "".join(decision.reasons)
+    expect(replace(case, reviews=(*case.reviews, CASE.review(ADA))), "mergeable")
+
+
+@pytest.mark.parametrize("code", ["duplicate", "session-absent"])
 def test_other_warnings_are_for_the_reviewer(code: str) -> None:
     checks = CASE.checks(Finding("warning", code, "look", "tabs"))
     expect(replace(CASE, reviews=(checks, CASE.review(OTHER))), "mergeable")

@@ -59,6 +59,22 @@ def test_case_punctuation_width_and_space_do_not_bring_a_fact_back(other: str) -
     assert statement_hash(other) == statement_hash("User prefers tabs")
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "缩进用制表符、不用空格！数据库是 postgresql 16",
+        "「缩进用制表符」，“不用空格”。【数据库是 PostgreSQL 16】……",
+        "缩进用制表符,不用空格.数据库是\u3000ＰｏｓｔｇｒｅＳＱＬ\u3000１６。",
+        "缩进用制表符\n不用空格；数据库是 PostgreSQL\xa016",
+        "缩进用制表\u200b符，不用空格。数据库是 PostgreSQL 16\ufe0f",
+    ],
+)
+def test_chinese_punctuation_and_full_width_forms_do_not_bring_a_fact_back(other: str) -> None:
+    """Where two sentences meet something must part them; what it is does not matter."""
+    fact = "缩进用制表符，不用空格。数据库是 PostgreSQL 16"
+    assert statement_hash(other) == statement_hash(fact)
+
+
 @pytest.mark.parametrize("other", ["User prefers spaces", "User prefers tab", "用户喜欢 tabs", ""])
 def test_another_fact_has_another_hash(other: str) -> None:
     assert statement_hash(other) != statement_hash("User prefers tabs")
@@ -69,6 +85,23 @@ def test_the_hash_of_a_statement_never_changes() -> None:
     assert statement_hash("User prefers tabs\n用制表符。")[:40] == (
         "760643bfc942cf32f5af964d09e0ad44b50877a7"
     )
+
+
+@pytest.mark.parametrize(
+    ("id", "verb"),
+    [("forget-20261101-aaaaaa", "forgot"), ("extract-20261101-aaaaaa", "rejected")],
+)
+def test_it_says_what_was_done_when_and_why(id: str, verb: str) -> None:
+    tombstone = bury().model_copy(update={"id": id})
+    assert tombstone.verb == verb
+    assert tombstone.decision == f"on 2026-11-30 ({id}): 不再成立 second line"
+    assert tombstone.model_copy(update={"reason": ""}).decision == f"on 2026-11-30 ({id})"
+
+
+@pytest.mark.parametrize("field", ["id", "when", "reason"])
+def test_what_it_says_obeys_no_escape_sequence(field: str) -> None:
+    tombstone = bury().model_copy(update={field: "x\x1b[2J\u202e\ny"})
+    assert tombstone.decision.isprintable()
 
 
 @pytest.mark.parametrize(
