@@ -151,7 +151,7 @@ class Record(BaseModel):
     @model_validator(mode="after")
     def _check_the_rest(self) -> Record:
         if self.valid_from is not None or self.valid_until is not None:
-            _check_dates(self.valid_from, self.valid_until)
+            check_dates(self.valid_from, self.valid_until)
         if self.name in self.supersedes:
             raise InvalidInput("a record cannot supersede itself", where="supersedes")
         if self.extra:
@@ -163,7 +163,8 @@ RECORD_KEYS = tuple(key for key in Record.model_fields if key not in ("body", "e
 """The keys of a record's frontmatter that gitmem knows, in the order in which they are written."""
 
 
-def _check_dates(valid_from: str | None, valid_until: str | None) -> None:
+def check_dates(valid_from: str | None, valid_until: str | None) -> None:
+    """Refuse what is no ISO date, and a last day before the first (InvalidInput)."""
     for field, text in (("valid_from", valid_from), ("valid_until", valid_until)):
         if text is not None and not _is_date(text):
             raise InvalidInput(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from gitmem.memory.opened import OpenMemory
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gitmem.memory.opened import Confirm
     from gitmem.results import ProposalResult
 
@@ -21,6 +23,8 @@ class Changing(OpenMemory):
         name: str | None = None,
         type: str | None = None,
         description: str | None = None,
+        valid_from: str | None = None,
+        valid_until: str | None = None,
         person: str | None = None,
         confirm: Confirm | None = None,
     ) -> ProposalResult:
@@ -28,12 +32,13 @@ class Changing(OpenMemory):
 
         ``confirm`` is shown the change before anything is written; None means that the caller
         is the person and has decided. Without ``type`` the offline rules say what it is, else
-        it is about the user.
+        it is about the user. ``valid_from`` and ``valid_until`` are ISO dates, both included.
 
         Raises:
             InvalidInput: the text breaks a limit, or holds a secret.
             Refused: the name is taken, or a check blocks it.
         """
+        from gitmem.domain.terms import NewTerms
         from gitmem.services.personal import remember
         from gitmem.services.sorting import type_of
 
@@ -46,6 +51,7 @@ class Changing(OpenMemory):
                 name=name,
                 record_type=type_of(text) if type is None else type,
                 description=description,
+                terms=NewTerms(valid_from, valid_until),
             )
         )
 
@@ -56,15 +62,24 @@ class Changing(OpenMemory):
         body: str | None = None,
         description: str | None = None,
         type: str | None = None,
+        valid_from: str | None = None,
+        valid_until: str | None = None,
+        status: str | None = None,
+        supersedes: Sequence[str] | None = None,
         person: str | None = None,
         confirm: Confirm | None = None,
     ) -> ProposalResult:
         """Revise a record in a person's name. See :meth:`remember`.
 
+        What is None stays as it is. A date is ISO, or ``none`` to take it away; ``status`` is
+        ``unconfirmed`` or ``confirmed``; ``supersedes`` are all the names that it takes the
+        place of.
+
         Raises:
-            NotFound: nothing of this name is remembered.
+            NotFound: nothing of this name is remembered, or of one that it is to supersede.
             Usage: nothing would change.
         """
+        from gitmem.domain.terms import NewTerms
         from gitmem.services.personal import edit
 
         return self._noted(
@@ -76,6 +91,7 @@ class Changing(OpenMemory):
                 body=body,
                 description=description,
                 record_type=type,
+                terms=NewTerms(valid_from, valid_until, status, supersedes),
             )
         )
 

@@ -20,6 +20,7 @@ from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, Recor
 from gitmem.domain.review import PERSON, Finding, Review
 from gitmem.domain.session import REDACTION_MARK, Session
 from gitmem.domain.structure import check_type
+from gitmem.domain.terms import NewTerms, Terms, changed_terms, in_words, terms_of
 from gitmem.domain.text import fold_whitespace, normalise_statement, quote_length, to_nfc
 from gitmem.domain.tombstone import MAX_REASON
 from gitmem.errors import InvalidInput, NotFound, Refused, Usage, Waiting
@@ -67,6 +68,7 @@ def remember(
     name: str | None,
     record_type: str,
     description: str | None,
+    terms: NewTerms,
 ) -> ProposalResult:
     """Add a record out of a person's own words.
 
@@ -77,7 +79,9 @@ def remember(
     check_type(record_type)
     text = _typed(text).strip()
     _check_size(text)
-    session = _statement(sessions, person, text)
+    holds = changed_terms(Terms(), terms)
+    said = "\n\n".join([text, *in_words("This", Terms(), holds)])
+    session = _statement(sessions, person, said)
     store.head()
     if name is not None:
         check_name(name)
@@ -91,6 +95,7 @@ def remember(
         description=to_nfc(description) if description is not None else describe(text),
         body=text,
         evidence=_quotes(session, record_type, name),
+        terms=holds,
     )
     return _carry_out(store, sessions, person, session, "remember", [entry], {})
 
@@ -104,11 +109,12 @@ def edit(
     body: str | None,
     description: str | None,
     record_type: str | None,
+    terms: NewTerms,
 ) -> ProposalResult:
     """Revise a record. Its old quotes stay, as far as they can support it and there is room.
 
     Raises:
-        NotFound: nothing of this name is remembered.
+        NotFound: nothing of this name is remembered, or of one that it is to supersede.
         Usage: nothing would change.
         InvalidInput, Refused: as for :func:`remember`.
     """
@@ -118,24 +124,34 @@ def edit(
     new_body = old.body if body is None else _typed(body).strip("\n")
     new_description = old.description if description is None else to_nfc(description)
     new_type = record_type or old.type
-    if (new_body, new_description, new_type) == (old.body, old.description, old.type):
+    holds = changed_terms(terms_of(old), terms)
+    if (new_body, new_description, new_type, holds) == (
+        old.body,
+        old.description,
+        old.type,
+        terms_of(old),
+    ):
         raise Usage(f"nothing of {name} would change")
+    _check_superseded(store, holds, old)
     _check_size(new_description + new_body)
     said = [new_body] if new_body != old.body else []
     said = [new_description, *said] if new_description != old.description else said
+    words = in_words(name, terms_of(old), holds)
     action = f"Change the type of {name} to {new_type}."
-    session = _statement(sessions, person, "\n\n".join(said) or action)
-    quotes = _quotes(session, new_type, name) if said else ()
+    session = _statement(sessions, person, "\n\n".join([*said, *words]) or action)
+    quotes = _quotes(session, new_type, name) if said or words else ()
     kept = [
         quote
         for oid in old.evidence
         if supports((quote := store.facts.evidence(oid, name)).cls, new_type)
     ]
-    if not kept and not quotes:
+    if not kept and not said:
         raise Refused(
             f"nothing that a person said is quoted by {name}, which a {new_type} record needs",
             hint="Say it in your own words too: give the body or the description anew.",
         )
+    if not said and len(kept) + len(quotes) > MAX_EVIDENCE:
+        quotes = ()  # what supports the fact itself weighs more; the session keeps the words
     entry = Entry(
         name=name,
         type=new_type,
@@ -143,6 +159,7 @@ def edit(
         body=new_body,
         evidence=(*kept[: max(0, MAX_EVIDENCE - len(quotes))], *quotes),
         keep=old,
+        terms=holds,
     )
     return _carry_out(store, sessions, person, session, "edit", [entry], {})
 
@@ -188,6 +205,16 @@ def _check_size(text: str) -> None:
             where="text",
             hint="Remember it as several facts, each with a sentence or two.",
         )
+
+
+def _check_superseded(store: Store, new: Terms, old: Record) -> None:
+    """Refuse to take the place of what is not there; what stood there before may be gone."""
+    for name in new.supersedes:
+        if name not in old.supersedes and store.projection.record(name) is None:
+            raise NotFound(
+                f"nothing is remembered as {name}, so it cannot be superseded",
+                hint="Run `gitmem list` to see what is.",
+            )
 
 
 def _existing(store: Store, name: str) -> Record:
@@ -306,7 +333,11 @@ def _carry_out(
         _refuse_twin(store, kind, draft)
         sessions.keep_statement(session, speaker=person.who)
         tip = store.put_proposal(draft, reviews, person_identity(person.who))
-        merge = store.merge(draft.proposal.id, tip)
+        try:
+            merge = store.merge(draft.proposal.id, tip)
+        except Waiting as error:  # the policy wants another person too
+            store.notes.append(error.message)
+            return _result(draft, findings, "waiting", None)
     return _result(draft, findings, "merged", merge)
 
 
@@ -340,7 +371,7 @@ def _result(
     draft: Draft, findings: Sequence[Finding], state: str, merge: str | None
 ) -> ProposalResult:
     return ProposalResult(
-        proposal=draft.proposal.id if merge else None,
+        proposal=draft.proposal.id if state != "declined" else None,
         state=state,
         records=effects(draft.proposal, draft.records),
         findings=finding_views(findings),

@@ -13,6 +13,7 @@ from gitmem.domain.layout import RECORD_TYPES, SHARD_AT, evidence_path, record_p
 from gitmem.domain.objects import blob_id
 from gitmem.domain.proposal import Proposal, RecordAt, RecordChange
 from gitmem.domain.record import Record, make_record
+from gitmem.domain.terms import Terms, terms_of
 from gitmem.domain.verify import Ground
 from gitmem.errors import InvalidInput
 from gitmem.records import write_record
@@ -20,7 +21,10 @@ from gitmem.records import write_record
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record that a draft adds or revises. ``keep`` is the record that it revises."""
+    """A record that a draft adds or revises.
+
+    ``keep`` is the record that it revises; without ``terms`` it holds on the terms of that one.
+    """
 
     name: str
     type: str
@@ -28,6 +32,7 @@ class Entry:
     body: str
     evidence: tuple[Evidence, ...]
     keep: Record | None = None
+    terms: Terms | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Draft:
     """A proposal and its files. ``texts`` has the whole file of each record."""
 
     proposal: Proposal
-    files: Mapping[str, bytes | None]
+    files: Mapping[str, bytes | str | None]
     records: Mapping[str, Record]
     texts: Mapping[str, str]
     evidence: Mapping[str, Mapping[str, Evidence]] = field(default_factory=dict)
@@ -117,16 +122,17 @@ def make_draft(
 
 def _record(entry: Entry, quotes: tuple[str, ...]) -> Record:
     keep = entry.keep
+    terms = entry.terms or (terms_of(keep) if keep else Terms())
     return make_record(
         name=entry.name,
         description=entry.description,
         type=entry.type,
         evidence=quotes,
         body=entry.body,
-        valid_from=keep.valid_from if keep else None,
-        valid_until=keep.valid_until if keep else None,
-        status=keep.status if keep else None,
-        supersedes=keep.supersedes if keep else (),
+        valid_from=terms.valid_from,
+        valid_until=terms.valid_until,
+        status=terms.status,
+        supersedes=terms.supersedes,
         extra=dict(keep.extra) if keep else None,  # type: ignore[arg-type]  # checked before
     )
 
