@@ -81,8 +81,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        mistyped = name not in COMMANDS and not name.startswith("-")
-        if mistyped and not ctx.resilient_parsing:
+        if name not in COMMANDS and not name.startswith("-"):
             import difflib  # only where something was mistyped
 
             close = difflib.get_close_matches(name, COMMANDS)
