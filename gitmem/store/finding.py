@@ -1,0 +1,37 @@
+"""Finding by the beginning of an id: what to say where none, or more than one, begins so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from gitmem.errors import NotFound
+
+_LISTED = 8
+_CLOSE = 3
+
+
+def find_by_prefix(prefix: str, ids: Collection[str], what: str, look: str) -> str:
+    """Return the one of ``ids`` that is ``prefix`` or begins with it.
+
+    ``what`` names one of them ("open proposal"), ``look`` is the command that lists them.
+
+    Raises:
+        NotFound: none does, and the hint has those that are spelt like it; or several do, and
+            it has these.
+    """
+    if prefix in ids:
+        return prefix
+    matches = sorted(one for one in ids if prefix and one.startswith(prefix))
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        more = len(matches) - _LISTED
+        rest = [f"  and {more} more: {look}"] if more > 0 else []
+        raise NotFound(
+            f"{prefix} is the beginning of {len(matches)} {what}s",
+            hint="\n".join(["Give more of it:", *(f"  {one}" for one in matches[:_LISTED]), *rest]),
+        )
+    close = get_close_matches(prefix, ids, n=_CLOSE)
+    meant = f"Did you mean {' or '.join(close)}?\n" if close else ""
+    raise NotFound(f"there is no {what} {prefix}", hint=f"{meant}To see what there is: {look}")
