@@ -221,7 +221,7 @@ def _without_known(
             dropped.append(Dropped(entry.name, f"already proposed in {waiting[plain]}"))
         elif buried:
             (tomb,) = buried.values()
-            who = one_line(", ".join(tomb.who)).replace("human:", "")
+            who = one_line(", ".join(by.removeprefix("human:") for by in tomb.who))
             dropped.append(Dropped(entry.name, f"{who} {tomb.verb} this {tomb.decision}"))
         else:
             here[plain] = entry.name
