@@ -10,7 +10,11 @@ INTERRUPTED = 130
 def main() -> int:
     """Run the command line on ``sys.argv`` and return the exit code."""
     try:
-        # Imported here so that another entry point never pays for the command line.
+        # Imported here so that one entry point never pays for the other.
+        if sys.argv[1:2] == ["hook"]:
+            from gitmem.hook import main as run_hook
+
+            return run_hook(sys.argv[2:])
         from gitmem.cli import main as run
 
         return run()

@@ -55,6 +55,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "fsck": ("checking:fsck", "Verify every commit of the ledger from its parents."),
     },
     "Set up": {
+        "hooks": ("hooks:hooks", "Install or remove the hooks of a store."),
         "completion": (
             "completion:completion",
             "Print the script with which a shell completes gitmem.",

@@ -15,6 +15,7 @@ from gitmem.config import find_store
 from gitmem.memory.changing import Changing
 from gitmem.memory.checking import Checking
 from gitmem.memory.deciding import Deciding
+from gitmem.memory.hooking import Hooking
 from gitmem.memory.proposing import Proposing
 from gitmem.memory.reading import Reading
 from gitmem.memory.ruling import Ruling
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(Checking, Changing, Proposing, Deciding, Ruling, Reading):
+class MemoryStore(Checking, Changing, Proposing, Deciding, Ruling, Hooking, Reading):
     """One memory. Use it as a context manager, or :meth:`close` it. Not for several threads.
 
     Attributes:

@@ -28,7 +28,9 @@ from gitmem.repo.refs import read_ref, symbolic_target
 if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
 
-_NOTE = "worktree-at"
+NOTE = "worktree-at"
+"""Name of the note below gitmem's own directory; the hook scripts look for it, too."""
+
 _MAX_NOTE = 1024 * 1024
 _MAIN_TREE = "."
 
@@ -117,7 +119,7 @@ def finish_worktree(repo: Repo) -> list[str]:
     Costs one look at a file where there is nothing to finish. Does nothing in a store that
     cannot be written, or while another writer is at work.
     """
-    note = repo.private / _NOTE
+    note = repo.private / NOTE
     if not os.path.lexists(note) or not os.access(repo.private, os.W_OK):
         return []
     try:
@@ -134,7 +136,7 @@ def finish_worktree(repo: Repo) -> list[str]:
 
 def is_behind(repo: Repo) -> bool:
     """Whether some work tree could not be brought along yet; then its files are not main's."""
-    return os.path.lexists(repo.private / _NOTE)
+    return os.path.lexists(repo.private / NOTE)
 
 
 def heal_index(repo: Repo, git_dir: Path, index: Path) -> IndexHealing | None:
@@ -214,7 +216,7 @@ def standing_in_the_way(tree: WorkTree) -> str | None:
 
 def _read(repo: Repo) -> tuple[dict[str, str], list[str]]:
     """What is noted (work tree -> commit), and a sentence if the note cannot be read."""
-    path = repo.private / _NOTE
+    path = repo.private / NOTE
     noted: object = None
     try:
         if stat.S_ISREG(path.lstat().st_mode):  # a link, a folder or a pipe is not what was noted
@@ -252,7 +254,7 @@ def _drop(path: Path) -> None:
 
 
 def _write(repo: Repo, noted: dict[str, str]) -> None:
-    path: Path = repo.private / _NOTE
+    path: Path = repo.private / NOTE
     if not noted:
         _drop(path)
         return

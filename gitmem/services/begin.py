@@ -8,9 +8,10 @@ from gitmem.cache import Projection
 from gitmem.documents import policy_file
 from gitmem.domain.layout import CACHE, MANIFEST, POLICY, README, REVIEWERS
 from gitmem.domain.policy import Policy
-from gitmem.errors import Refused
+from gitmem.errors import GitFailed, Refused
 from gitmem.repo import Repo
 from gitmem.repo.enclosing import hide_from_enclosing
+from gitmem.repo.hooks import install
 from gitmem.resources import reviewer_definitions
 from gitmem.store import Store
 
@@ -32,7 +33,8 @@ def first_files() -> dict[str, bytes]:
 def begin(path: Path, store_id: str, now: int) -> Store:
     """Make a memory at ``path`` and open it.
 
-    A repository around it is told, in its local exclude file, to leave the folder alone.
+    A repository around it is told, in its local exclude file, to leave the folder alone. The
+    hooks of git are installed.
 
     Raises:
         Refused: something that is no empty folder and no memory lies there.
@@ -54,6 +56,7 @@ def begin(path: Path, store_id: str, now: int) -> Store:
     repo = Repo.init(path)
     store = Store(repo, Projection.open(repo.private / CACHE))
     store.begin(store_id, first_files(), now)
+    store.notes += _install_hooks(repo)
     above = next((p for p in path.resolve().parent.parents if (p / ".memory/.git").exists()), None)
     if above is not None and path.name == ".memory":
         store.notes.append(f"from here on this memory is found instead of {above / '.memory'}")
@@ -61,6 +64,15 @@ def begin(path: Path, store_id: str, now: int) -> Store:
     if hidden is not None:
         store.notes.append(f"{path} is hidden from the repository around it, in {hidden}")
     return store
+
+
+def _install_hooks(repo: Repo) -> list[str]:
+    """Install the hooks of git; where that cannot be, the memory is made all the same."""
+    try:
+        with repo.lock():
+            return install(repo.git_dir)[1]
+    except (Refused, GitFailed) as error:
+        return [f"no hooks were installed: {error}"]
 
 
 def _is_unborn(path: Path) -> bool:

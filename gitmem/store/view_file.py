@@ -32,10 +32,10 @@ def restore_view(repo: Repo) -> list[str]:
     while the work tree is on another branch, in the middle of a merge or rebase, or behind main,
     when another writer is at work, or in a store that cannot be written.
     """
+    notes = finish_worktree(repo)
     tree = _main_tree(repo)
     if tree is None or _is_as_committed(repo, tree) or not _writable(repo, tree):
-        return []
-    notes = finish_worktree(repo)
+        return notes
     try:
         with repo.lock(timeout=0):
             if is_behind(repo) or standing_in_the_way(tree) or _hidden_from_git(repo, tree):

@@ -1,0 +1,185 @@
+"""``gitmem hook EVENT``: what git runs. Fast, quiet, and never in a person's way.
+
+git runs these hooks in the middle of a person's command, so nothing is imported here before it
+is needed, and whatever fails ends in one line: only ``pre-commit`` may stop git, and only where
+the commit would undo a merge that had not reached the files yet.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.domain.layout import MAIN, PRIVATE, PROPOSALS
+from gitmem.errors import GitmemError, NotFound
+from gitmem.repo.discovery import common_dir, find_git_dir
+from gitmem.repo.refs import symbolic_target
+
+DONE, WRONG_CALL, STOP = 0, 2, 4
+"""STOP is the one status with which the installed script stops a commit."""
+
+_NOTE = "worktree-at"  # gitmem.repo.worktree.NOTE, which costs importing much more
+_BRANCH_CHECKOUT = "1"  # the third argument of post-checkout; 0: files were checked out
+
+
+class Place(NamedTuple):
+    """Where git runs the hook: what to open, the work tree's git directory, the common one."""
+
+    root: Path
+    private: Path
+    common: Path
+
+    @property
+    def has_note(self) -> bool:
+        """Whether a merge may not have reached some work tree yet."""
+        return os.path.lexists(self.common / PRIVATE / _NOTE)
+
+    def command(self, words: str) -> str:
+        """``gitmem WORDS`` so that it works when it is pasted."""
+        store = self.common.parent if self.common.name == ".git" else self.common
+        if store.name == ".memory":
+            return f"gitmem {words}"
+        from shlex import quote
+
+        return f"gitmem {words} --store {quote(str(store))}"
+
+
+def main(args: Sequence[str]) -> int:
+    """Do what is to be done at the event ``args[0]`` and return the exit status."""
+    event = args[0] if args else ""
+    handle = EVENTS.get(event)
+    if handle is None:
+        _say(f"there is no hook {event!r}; there are: {', '.join(EVENTS)}")
+        return WRONG_CALL
+    place = None
+    try:
+        place = _place()
+        return handle(place, args[1:]) if place else DONE
+    except (GitmemError, OSError) as error:
+        _say(" ".join(str(error).split()))
+        stops = event == "pre-commit" and place is not None and place.has_note
+        return STOP if stops else DONE
+
+
+def _place() -> Place | None:
+    """Where git runs this; None where that is no store."""
+    root = Path.cwd()
+    try:
+        private, common, _ = find_git_dir(root)
+    except NotFound:
+        private = common = root
+    named = os.environ.get("GIT_DIR")
+    if named and Path(named).resolve() != private:
+        private = Path(named).resolve()
+        root = common = common_dir(private)
+    return Place(root, private, common) if (common / PRIVATE).is_dir() else None
+
+
+# --- the events ----------------------------------------------------------------------------
+
+
+def _pre_commit(place: Place, _: Sequence[str]) -> int:
+    if not place.has_note:
+        return DONE
+    from gitmem.memory import MemoryStore
+
+    index = Path.cwd() / (os.environ.get("GIT_INDEX_FILE") or place.private / "index")
+    with MemoryStore.open(place.root) as memory:
+        healed = memory.heal_index(place.private, index)
+    if healed is None or not (healed.left or healed.empty):
+        return DONE
+    finish = place.command("status")
+    if healed.left:
+        _say(
+            "nothing was committed: a merge had not reached these files yet, and both it and you "
+            "changed\n"
+            + "".join(f"    {_shown(path)}\n" for path in sorted(healed.left))
+            + f"Finish the merge here with: {finish}\n"
+            "Then look at what is yours with: git diff HEAD; and commit again."
+        )
+    else:
+        _say(
+            "nothing was committed: what git took for your changes was a merge that had not "
+            f"reached these files yet. Finish it with: {finish}"
+        )
+    return STOP
+
+
+def _post_commit(place: Place, _: Sequence[str]) -> int:
+    if place.has_note:  # git kept the index for itself until now
+        _follow(place)
+    branch = symbolic_target(place.private) or ""
+    if branch == MAIN:
+        _say(
+            "this commit is on main, but no memory: nobody proposed it. To propose what it "
+            f"changes: {place.command('adopt')}"
+        )
+    elif branch.startswith(PROPOSALS):
+        proposal = _shown(branch.removeprefix(PROPOSALS))
+        _say(
+            f"a commit by hand stops the proposal {proposal}. Take it back with: "
+            "git reset --soft HEAD~1\nTo change what the proposal says: "
+            f"{place.command(f'approve {proposal} --edit')}"
+        )
+    return DONE
+
+
+def _post_checkout(place: Place, args: Sequence[str]) -> int:
+    if place.has_note or list(args[2:3]) == [_BRANCH_CHECKOUT]:
+        _follow(place)
+    return DONE
+
+
+def _post_merge(place: Place, _: Sequence[str]) -> int:
+    _name_strays(place, _follow(place))
+    return DONE
+
+
+def _post_rewrite(place: Place, args: Sequence[str]) -> int:
+    strays = _follow(place)
+    if list(args[:1]) != ["amend"]:  # post-commit spoke of an amended one
+        _name_strays(place, strays)
+    return DONE
+
+
+def _follow(place: Place) -> tuple[str, ...]:
+    from gitmem.memory import MemoryStore
+
+    with MemoryStore.open(place.root) as memory:
+        strays = memory.follow_git()
+        for sentence in memory.notes:
+            _say(sentence)
+    return strays
+
+
+EVENTS: dict[str, Callable[[Place, Sequence[str]], int]] = {
+    "post-checkout": _post_checkout,
+    "post-commit": _post_commit,
+    "post-merge": _post_merge,
+    "post-rewrite": _post_rewrite,
+    "pre-commit": _pre_commit,
+}
+
+
+# --- what is said --------------------------------------------------------------------------
+
+
+def _name_strays(place: Place, strays: Sequence[str]) -> None:
+    if not strays or symbolic_target(place.private) != MAIN:
+        return
+    what = "the newest commit" if len(strays) == 1 else f"the {len(strays)} newest commits"
+    _say(
+        f"{what} on main: no memory, since nobody proposed it that way. To propose the change: "
+        f"{place.command('adopt')}"
+    )
+
+
+def _say(text: str) -> None:
+    print(f"gitmem: {text}", file=sys.stderr)
+
+
+def _shown(text: str) -> str:
+    return text if text.isprintable() else ascii(text)
