@@ -93,7 +93,7 @@ def set_value(call: Call, key: str, value: str, reason: str, person: str | None,
     with call.opened() as store:
         require_person(store, yes=yes)
         result = store.set_policy(
-            key, value, reason=reason, person=person, confirm=_confirming(call, yes)
+            key, value, reason=reason, person=person, confirm=confirming_policy(call, yes)
         )
     return _finish(call, result)
 
@@ -121,14 +121,14 @@ def edit(call: Call, reason: str, person: str | None, yes: bool) -> int:
                 expected=before.blob,
                 reason=reason,
                 person=person,
-                confirm=_confirming(call, yes),
+                confirm=confirming_policy(call, yes),
             )
             if result.state != "declined":
                 typed.settle()
     return _finish(call, result)
 
 
-def _confirming(call: Call, yes: bool) -> Callable[[PolicyDiff], bool]:
+def confirming_policy(call: Call, yes: bool) -> Callable[[PolicyDiff], bool]:
     """Show what will change, and ask unless the person said yes beforehand."""
 
     def confirm(diff: PolicyDiff) -> bool:

@@ -41,6 +41,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Propose": {
         "extract": ("proposing:extract", "Propose what a conversation says that is worth keeping."),
         "propose": ("proposing:propose", "Propose a change set written as JSON."),
+        "adopt": (
+            "adopting:adopt",
+            "Propose what you edited in the store's files, or committed by hand.",
+        ),
     },
     "Review": {
         "proposals": ("queue:proposals", "List the proposals that are open."),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from gitmem.config import find_store
+from gitmem.memory.adopting import Adopting
 from gitmem.memory.changing import Changing
 from gitmem.memory.checking import Checking
 from gitmem.memory.deciding import Deciding
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(Checking, Changing, Proposing, Deciding, Ruling, Hooking, Reading):
+class MemoryStore(Checking, Changing, Proposing, Deciding, Adopting, Ruling, Hooking, Reading):
     """One memory. Use it as a context manager, or :meth:`close` it. Not for several threads.
 
     Attributes:
