@@ -16,6 +16,9 @@ from gitmem.resources import reviewer_definitions
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
+PROGRAMS = ("git", "gitmem", "make", "pip")
+FIRST_SCREEN = 12
 
 # What differs from run to run. Scores are left alone: they do not.
 CHANGING = (
@@ -128,6 +131,74 @@ def test_the_reviewer_is_one() -> None:
 def test_it_says_whose_the_other_name_is() -> None:
     assert "pip install gitmem-pr" in README
     assert "somebody else's program" in README
+
+
+# --- the Chinese one says the same -------------------------------------------------------------
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """Every fenced block: its language and its content."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def without_blocks(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def commands_anywhere(text: str) -> list[str]:
+    """The commands of the blocks in their order, without what is said beside them."""
+    lines = [line for _, content in blocks(text) for line in content.splitlines()]
+    typed = [line.removeprefix("$ ").split("  #")[0].rstrip() for line in lines]
+    return [line for line in typed if line.split(" ")[0] in PROGRAMS]
+
+
+def code_in_words(text: str) -> list[str]:
+    """What stands between backticks, in any order: sentences are built otherwise elsewhere."""
+    return sorted(set(re.findall(r"`([^`]+)`", without_blocks(text))))
+
+
+def own_links(text: str) -> list[str]:
+    found = re.findall(r"\]\(([^)]+)\)", without_blocks(text))
+    return [link for link in found if link not in ("README.md", "README.zh-CN.md")]
+
+
+def headings(text: str) -> list[str]:
+    """The marks of the headings: how many sections there are, and of which depth."""
+    return re.findall(r"^#+ ", without_blocks(text), re.MULTILINE)
+
+
+def test_the_chinese_readme_shows_the_same_blocks_and_commands() -> None:
+    ours, theirs = blocks(CHINESE), blocks(README)
+    assert [language for language, _ in ours] == [language for language, _ in theirs]
+    assert [block for block in ours if block[0]] == [block for block in theirs if block[0]]
+    assert commands_anywhere(CHINESE) == commands_anywhere(README)
+
+
+def test_the_chinese_readme_has_the_same_sections_links_and_names() -> None:
+    assert headings(CHINESE) == headings(README)
+    assert own_links(CHINESE) == own_links(README)
+    assert code_in_words(CHINESE) == code_in_words(README)
+
+
+def test_the_chinese_readme_is_chinese_and_as_short() -> None:
+    assert len(CHINESE.splitlines()) <= 120
+    prose = [p for p in without_blocks(CHINESE).split("\n\n") if p.strip() not in ("", "# gitmem")]
+    assert len(prose) > len(headings(CHINESE))
+    assert [p for p in prose if not re.search("[\u4e00-\u9fff]", p)] == []
+
+
+@pytest.mark.xfail(strict=True, reason="README.md gets its link with its next edition")
+def test_the_two_readmes_lead_to_each_other() -> None:
+    first = ["\n".join(text.splitlines()[:FIRST_SCREEN]) for text in (README, CHINESE)]
+    assert "(README.md)" in first[1]
+    assert "(README.zh-CN.md)" in first[0]
+
+
+def test_a_command_of_one_readme_alone_would_be_seen() -> None:
+    text = "a `gitmem x`\n```\n# c\npip install x   # why\n$ gitmem y\n```\n[l](docs/a.md)\n"
+    assert commands_anywhere(text) == ["pip install x", "gitmem y"]
+    assert code_in_words(text) == ["gitmem x"]
+    assert own_links(text) == ["docs/a.md"]
 
 
 def test_a_line_that_is_not_printed_would_be_seen() -> None:
