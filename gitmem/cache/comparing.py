@@ -19,7 +19,8 @@ _COMPARED = {
     "which commit touched what": "SELECT t.name, c.oid FROM touched t JOIN commits c"
     " USING(seq) ORDER BY t.name, c.seq",
     "what was decided": "SELECT id, what, oid FROM decided JOIN commits USING(seq) ORDER BY id",
-    "where main stands": "SELECT key, value FROM meta ORDER BY key",
+    # "lost" is what happened to main here, which no fresh look at it can know.
+    "where main stands": "SELECT key, value FROM meta WHERE key<>'lost' ORDER BY key",
     "the text of a record or quote": "SELECT oid, json FROM blobs ORDER BY oid",
 }
 

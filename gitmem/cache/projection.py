@@ -14,6 +14,10 @@ from gitmem.domain.view import ViewRow
 _BATCH = 500
 #: Bytes of a block for each document in it: its number and its code, 32 bits each.
 _POSTING = 8
+#: The records that supersede others and are valid, or were, on a day.
+_BEGUN = (
+    "(SELECT name AS by FROM records WHERE valid_from IS NULL OR valid_from<=?1) USING(by) WHERE 1"
+)
 _TYPES = dict(enumerate(RECORD_TYPES))
 _RECORD_KEYS = {"name", "body", "evidence", "supersedes"}
 _QUOTE_KEYS = {"session", "message", "cls", "attested", "at", "quote", "digest"}
@@ -86,23 +90,25 @@ class Projection(Chain):
         with self._decoding():
             return [ViewRow(name, _TYPES[rank], *rest) for name, rank, *rest in found]
 
-    def superseded_by(self, name: str | None = None) -> dict[str, tuple[str, ...]]:
-        """Return the records that others supersede (or ``name`` alone, if it is one), each with
-        the names of those."""
+    def superseded_by(self, day: str, name: str | None = None) -> dict[str, tuple[str, ...]]:
+        """Return which records (or whether ``name``) are superseded on ``day``, and by which.
+
+        What is not valid yet on that day supersedes nothing yet. Days are ISO dates, UTC.
+        """
         found: dict[str, tuple[str, ...]] = {}
         rows = self._run(
-            "SELECT name, by FROM records JOIN supersedes USING(name) WHERE superseded=1"
-            f" {'' if name is None else 'AND name=?'} ORDER BY name, by",
-            () if name is None else (name,),
+            f"SELECT name, by FROM supersedes JOIN {_BEGUN}"
+            f" {'' if name is None else 'AND name=?2'} ORDER BY name, by",
+            (day,) if name is None else (day, name),
         )
         for superseded, by in rows:
             found[superseded] = (*found.get(superseded, ()), by)
         return found
 
     def out_of_force(self, day: str) -> set[str]:
-        """Return the names that are superseded, or do not hold on ``day`` (ISO date, UTC)."""
+        """Return the names that are superseded on ``day``, expired or not valid yet."""
         found = self._run(
-            "SELECT name FROM records WHERE superseded=1 UNION SELECT name FROM records"
+            f"SELECT name FROM supersedes JOIN {_BEGUN} UNION SELECT name FROM records"
             " WHERE (valid_from NOT NULL OR valid_until NOT NULL)"
             " AND (valid_until<?1 OR valid_from>?1)",
             (day,),

@@ -6,6 +6,8 @@ import than the answer takes to find (see :mod:`gitmem.cli.quick`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from gitmem.cli.call import Call, naming_records
@@ -17,16 +19,22 @@ if TYPE_CHECKING:
 SEARCH_LIMIT = 10
 """Results of a search that names no limit."""
 
+_OF_DATE: dict[tuple[str, str | None], str] = {
+    ("valid from", "future"): " (not yet)",
+    ("valid until", "expired"): " (expired)",
+}
 
-def answer_list(call: Call, type: str | None) -> int:
-    """Print what is remembered."""
+
+def answer_list(call: Call, type: str | None, at: str | None = None) -> int:
+    """Print what is remembered, or was at a moment."""
     with call.opened() as store:
-        records = store.list(type=type)
+        records = store.list(type=type, at=at)
     if call.json:
         call.output.out.json([record.to_json() for record in records])
         return 0
     if not records and call.output.out.terminal:
-        call.output.out.line(f"No record of type {type}." if type else "Nothing is remembered yet.")
+        nothing = "Nothing was remembered then." if at else "Nothing is remembered yet."
+        call.output.out.line(f"No record of type {type}." if type else nothing)
         return 0
     call.output.out.table(
         ["name", "type", "description", "approved"],
@@ -34,7 +42,7 @@ def answer_list(call: Call, type: str | None) -> int:
             [
                 Styled(record.name, "name"),
                 record.type,
-                record.description + (f" [{record.status}]" if record.status else ""),
+                _marked(record.description, record.marks),
                 Styled(record.approved_at, "dim"),
             ]
             for record in records
@@ -44,10 +52,11 @@ def answer_list(call: Call, type: str | None) -> int:
     return 0
 
 
-def answer_show(call: Call, name: str) -> int:
+def answer_show(call: Call, name: str, at: str | None = None) -> int:
     """Print one record with its quotes."""
-    with call.opened() as store, naming_records(store, name):
-        record = store.show(name)
+    # What is spelt like it today says nothing about another moment.
+    with call.opened() as store, nullcontext() if at else naming_records(store, name):
+        record = store.show(name, at=at)
     if call.json:
         call.output.out.json(record.to_json())
         return 0
@@ -60,10 +69,12 @@ def answer_show(call: Call, name: str) -> int:
     return 0
 
 
-def answer_search(call: Call, query: str, limit: int) -> int:
-    """Print the records that match best."""
+def answer_search(
+    call: Call, query: str, limit: int, every: bool = False, at: str | None = None
+) -> int:
+    """Print the records that match best; ``every``: also those that do not hold."""
     with call.opened() as store:
-        hits = store.search(query, limit=limit)
+        hits = store.search(query, limit=limit, all=every, at=at)
     if call.json:
         call.output.out.json([hit.to_json() for hit in hits])
         return 0
@@ -72,10 +83,17 @@ def answer_search(call: Call, query: str, limit: int) -> int:
         return 0
     call.output.out.table(
         ["score", "name", "description"],
-        [[f"{hit.score:.2f}", Styled(hit.name, "name"), hit.description] for hit in hits],
+        [
+            [f"{hit.score:.2f}", Styled(hit.name, "name"), _marked(hit.description, hit.marks)]
+            for hit in hits
+        ],
         whole=["score", "name"],
     )
     return 0
+
+
+def _marked(description: str, marks: Sequence[str]) -> str:
+    return " ".join([description, *(f"[{mark}]" for mark in marks)])
 
 
 def show_record(out: Stream, record: RecordDetail) -> None:
@@ -88,10 +106,11 @@ def show_record(out: Stream, record: RecordDetail) -> None:
         "valid from": summary.valid_from,
         "valid until": summary.valid_until,
         "supersedes": ", ".join(record.supersedes),
+        "superseded by": ", ".join(summary.superseded_by),
     }
     for label, value in facts.items():
         if value:
-            out.line(f"{label}: {value}")
+            out.line(f"{label}: {value}{_OF_DATE.get((label, summary.validity), '')}")
     out.line()
     out.block(record.body)
     out.line()

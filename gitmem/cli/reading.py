@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +20,15 @@ from gitmem.cli.output import Stream, Styled
 from gitmem.cli.showing import SIGNS, runnable, show_findings, show_quotes, show_status
 
 if TYPE_CHECKING:
-    from gitmem.results import HistoryEntry, Why
+    from gitmem.results import HistoryEntry, Quote, Source, Why
+
+at_option = click.option(
+    "--at",
+    metavar="REV_OR_DATE",
+    help="As of a commit of main (an id, main~3, a tag, the id of a merged proposal) or a date: "
+    "2026-10-01 (to the end of that day, UTC), 2026-10-01T12:00, 2026-10-01T12:00+08:00. Of a "
+    "date, it is the newest commit that is not dated later.",
+)
 
 
 @command("status", example="gitmem status")
@@ -35,28 +44,32 @@ def status(call: Call) -> None:
 
 @command("list", example="gitmem list --type user")
 @click.option("--type", metavar="TYPE", help="Only user, feedback, project or reference.")
-def list_records(call: Call, type: str | None) -> int:
+@at_option
+def list_records(call: Call, type: str | None, at: str | None) -> int:
     """List what is remembered."""
-    return answer_list(call, type)
+    return answer_list(call, type, at)
 
 
 @command("show", example="gitmem show user-prefers-tabs")
 @click.argument("name")
-def show(call: Call, name: str) -> int:
+@at_option
+def show(call: Call, name: str, at: str | None) -> int:
     """Show one record with its quotes."""
-    return answer_show(call, name)
+    return answer_show(call, name, at)
 
 
 @command("log", example="gitmem log user-prefers-tabs")
 @click.argument("name", required=False)
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many, newest first.")
-def log(call: Call, name: str | None, limit: int | None) -> None:
+@at_option
+def log(call: Call, name: str | None, limit: int | None, at: str | None) -> None:
     """Show the ledger: every merge and decision, newest first.
 
-    With NAME: what happened to that record.
+    With NAME: the life of that record, also under other names: what it was called before, what it
+    came of, what became of it.
     """
-    with call.opened() as store, naming_records(store, name or ""):
-        entries = store.log(name, limit=limit)
+    with call.opened() as store, nullcontext() if at else naming_records(store, name or ""):
+        entries = store.log(name, limit=limit, at=at)
     if call.json:
         call.output.out.json([entry.to_json() for entry in entries])
         return
@@ -69,7 +82,8 @@ def log(call: Call, name: str | None, limit: int | None) -> None:
                 entry.at,
                 Styled(entry.kind, "bad" if entry.kind == "stray" else ""),
                 entry.change + (f": {entry.reason}" if entry.reason else ""),
-                " ".join(f"{SIGNS.get(change, '?')}{record}" for record, change in entry.records),
+                " ".join(f"{SIGNS.get(change, '?')}{record}" for record, change in entry.records)
+                + (f" [by way of {entry.via}]" if entry.via else ""),
                 ", ".join(entry.approved_by),
             ]
             for entry in entries
@@ -80,13 +94,15 @@ def log(call: Call, name: str | None, limit: int | None) -> None:
 
 @command("why", example="gitmem why user-prefers-tabs")
 @click.argument("name")
-def why(call: Call, name: str) -> None:
+@at_option
+def why(call: Call, name: str, at: str | None) -> None:
     """Explain why a record is believed.
 
-    Its quotes in their messages, who proposed it, every review, who approved it, and when.
+    Its quotes in their messages, who proposed it, every review, who approved it, and when. Then
+    the same of the records that it came of, back to the first quotes.
     """
-    with call.opened() as store, naming_records(store, name):
-        found = store.why(name)
+    with call.opened() as store, nullcontext() if at else naming_records(store, name):
+        found = store.why(name, at=at)
     if call.json:
         call.output.out.json(found.to_json())
         return
@@ -98,16 +114,36 @@ def _show_why(out: Stream, found: Why) -> None:
     out.line()
     out.line(Styled("Because of", "bold"))
     for quote in found.record.evidence:
-        show_quotes(out, [quote])
-        context = found.contexts.get(quote.id)
-        if context is None:
-            out.line(Styled("the session is not on this machine", "dim"), indent=4)
-        elif context.strip() != quote.quote.strip():
-            out.line(Styled("the whole message:", "dim"), indent=4)
-            out.block(context, indent=6)
+        _show_in_context(out, quote, found.contexts)
     out.line()
     out.line(Styled("History", "bold"))
     for entry in found.history:
+        _show_history(out, entry)
+    told = {quote.id for quote in found.record.evidence}
+    for source in found.sources:
+        out.line()
+        _show_source(out, source, found.contexts, told)
+
+
+def _show_in_context(out: Stream, quote: Quote, contexts: dict[str, str]) -> None:
+    show_quotes(out, [quote])
+    context = contexts.get(quote.id)
+    if context is None:
+        out.line(Styled("the session is not on this machine", "dim"), indent=4)
+    elif context.strip() != quote.quote.strip():
+        out.line(Styled("the whole message:", "dim"), indent=4)
+        out.block(context, indent=6)
+
+
+def _show_source(out: Stream, source: Source, contexts: dict[str, str], told: set[str]) -> None:
+    """Print a record that came before; of its quotes those that were not ``told`` yet."""
+    out.line(Styled("Before: ", "bold"), Styled(source.name, "name"), f", became {source.became}")
+    out.line(source.description, indent=2)
+    for quote in source.evidence:
+        if quote.id not in told:
+            told.add(quote.id)
+            _show_in_context(out, quote, contexts)
+    for entry in source.history:
         _show_history(out, entry)
 
 
@@ -135,6 +171,13 @@ def _show_history(out: Stream, entry: HistoryEntry) -> None:
     show_default=True,
     help="At most so many.",
 )
-def search(call: Call, query: tuple[str, ...], limit: int) -> int:
-    """Find the records that match a question best."""
-    return answer_search(call, " ".join(query), limit)
+@click.option(
+    "--all", "every", is_flag=True, help="Also what is expired, not valid yet or superseded."
+)
+@at_option
+def search(call: Call, query: tuple[str, ...], limit: int, every: bool, at: str | None) -> int:
+    """Find the records that match a question best.
+
+    What is expired, not valid yet or superseded is left out, and counted on standard error.
+    """
+    return answer_search(call, " ".join(query), limit, every, at)

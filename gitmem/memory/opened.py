@@ -98,6 +98,34 @@ class OpenMemory:
         self._take_notes()
         return answer
 
+    def _read_at(
+        self,
+        at: str | None,
+        question: Callable[[Projection, str], _T],
+        *,
+        quotes_of: str | None = None,
+        words: bool = False,
+    ) -> _T:
+        """Ask the projection of a moment, or of now, and tell it the day (UTC) of that.
+
+        ``quotes_of`` and ``words`` are as in :func:`gitmem.store.past.remembered_at`.
+        """
+        if at is None:
+            return self._read(lambda projection: question(projection, self._today()))
+        from gitmem.store.past import find_moment, remembered_at
+
+        store = self._opened()
+
+        def ask() -> _T:
+            with store.snapshot():
+                moment = find_moment(store, at, self._now())
+                with remembered_at(store, moment, quotes_of=quotes_of, words=words) as past:
+                    return question(past, moment.day)
+
+        answer = store.healed(ask)
+        self._take_notes()
+        return answer
+
     def _is_own(self) -> bool:
         """Whether the store is this user's; only git knows whom else's repository to trust."""
         root = self.path.resolve()
@@ -123,6 +151,9 @@ class OpenMemory:
 
     def _now(self) -> int:
         return int(self._clock())
+
+    def _today(self) -> str:
+        return time.strftime("%Y-%m-%d", time.gmtime(self._now()))
 
     def _who(self, person: str | None) -> str:
         from gitmem.repo.person import configured_person

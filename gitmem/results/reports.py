@@ -24,7 +24,11 @@ class _Result:
 
 @dataclass(frozen=True)
 class LogEntry(_Result):
-    """One commit of main. ``kind`` is genesis, merge, decision or stray; ``at`` is UTC text."""
+    """One commit of main. ``kind`` is genesis, merge, decision or stray; ``at`` is UTC text.
+
+    ``via`` is empty, or the other name by which the commit belongs to the record asked for: one
+    that it was called before, came of, or became.
+    """
 
     commit: str
     kind: str
@@ -33,6 +37,7 @@ class LogEntry(_Result):
     approved_by: tuple[str, ...]
     records: tuple[tuple[str, str], ...]
     reason: str = ""
+    via: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the documented JSON shape."""
@@ -44,6 +49,7 @@ class LogEntry(_Result):
             "approved_by": list(self.approved_by),
             "records": [{"name": name, "change": change} for name, change in self.records],
             "reason": self.reason,
+            "via": self.via,
         }
 
 
@@ -86,14 +92,42 @@ class HistoryEntry(_Result):
 
 
 @dataclass(frozen=True)
+class Source(_Result):
+    """A record that another came of, as it last was before that.
+
+    ``became`` is what took its place: the record asked for, or another source of it.
+    """
+
+    name: str
+    became: str
+    type: str
+    description: str
+    evidence: tuple[Quote, ...]
+    history: tuple[HistoryEntry, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON shape."""
+        return {
+            "name": self.name,
+            "became": self.became,
+            "type": self.type,
+            "description": self.description,
+            "evidence": [quote.to_json() for quote in self.evidence],
+            "history": [entry.to_json() for entry in self.history],
+        }
+
+
+@dataclass(frozen=True)
 class Why(_Result):
     """Why a record is believed. ``contexts`` has the whole message around each quote by
-    evidence id, where the session is on this machine."""
+    evidence id, where the session is on this machine; ``sources`` are the records that it came
+    of, back to the first quotes."""
 
     name: str
     record: RecordDetail
     history: tuple[HistoryEntry, ...]
     contexts: dict[str, str] = field(default_factory=dict)
+    sources: tuple[Source, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the documented JSON shape."""
@@ -104,6 +138,7 @@ class Why(_Result):
             "evidence": record["evidence"],
             "history": [entry.to_json() for entry in self.history],
             "contexts": self.contexts,
+            "sources": [source.to_json() for source in self.sources],
         }
 
 
@@ -129,6 +164,24 @@ class ProposalSummary(_Result):
     created_at: str
     proposed_by: str = ""
     waits_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class KeptProposal(_Result):
+    """A proposal that was put aside on this machine: why, by whom or what, and when.
+
+    ``state`` is rejected, superseded, merged, emptied or unreadable, or ``kept`` where nothing
+    says why it is there.
+    """
+
+    id: str
+    kind: str
+    state: str
+    reason: str
+    by: str
+    kept_at: str
+    records: tuple[RecordEffect, ...]
+    reviews: tuple[ReviewView, ...]
 
 
 @dataclass(frozen=True)

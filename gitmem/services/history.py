@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from gitmem.cache import CommitRow
+from gitmem.domain.layout import evidence_path
 from gitmem.domain.session import message_digest
 from gitmem.errors import NotFound, Usage
-from gitmem.results import HistoryEntry, LogEntry, RecordDetail, Why
+from gitmem.results import HistoryEntry, LogEntry, Quote, RecordDetail, Source, Why
 from gitmem.sessions import SessionFiles
 from gitmem.store import Store, review_view
+from gitmem.store.lineage import Relative, ancestors, descendants
+from gitmem.store.presenting import quote_view
 
 
-def log(store: Store, name: str | None = None, limit: int | None = None) -> list[LogEntry]:
-    """Return the commits of main, newest first; those that touched ``name`` where it is given.
+def log(
+    store: Store, name: str | None = None, limit: int | None = None, last: int | None = None
+) -> list[LogEntry]:
+    """Return the commits of main up to the place ``last``, newest first.
+
+    Where ``name`` is given, those that touched it, what it came of, or what became of it.
 
     Raises:
         NotFound: nothing of this name was ever remembered.
@@ -19,19 +29,69 @@ def log(store: Store, name: str | None = None, limit: int | None = None) -> list
     if limit is not None and limit < 1:
         raise Usage(f"a log shows 1 commit or more, not {limit}")
     store.head()
-    rows = store.projection.commits(name, limit)
-    if name is not None and not rows:
-        raise NotFound(f"nothing was ever remembered as {name}", hint="Run `gitmem list`.")
-    return [
-        LogEntry(row.oid, row.kind, row.change, row.at, row.approved_by, row.records, row.reason)
-        for row in rows
-    ]
+    if name is None:
+        return [_entry(row) for row in store.projection.commits(None, limit, last=last)]
+    own = store.projection.commits(name, last=last)
+    if not own:
+        then = "" if last is None else " up to then"
+        raise NotFound(f"nothing was ever remembered as {name}{then}", hint="Run `gitmem list`.")
+    found = {row.seq: (row, "") for row in own}
+    end = store.projection.commits(None, 1)[0].seq if last is None else last
+    for relative in ancestors(store, name, end):
+        for row in store.projection.commits(relative.name, last=relative.place):
+            found.setdefault(row.seq, (row, relative.name))
+    for relative in descendants(store, name, end):
+        for row in store.projection.commits(relative.name, last=end):
+            if row.seq >= relative.place:
+                found.setdefault(row.seq, (row, relative.name))
+    return [_entry(*found[seq]) for seq in sorted(found, reverse=True)[:limit]]
 
 
-def why(store: Store, sessions: SessionFiles, record: RecordDetail) -> Why:
-    """Return every merge that touched a record, and the messages around its quotes."""
+def _entry(row: CommitRow, via: str = "") -> LogEntry:
+    about = (row.oid, row.kind, row.change, row.at, row.approved_by, row.records, row.reason)
+    return LogEntry(*about, via=via)
+
+
+def why(store: Store, sessions: SessionFiles, record: RecordDetail, last: int | None = None) -> Why:
+    """Return every merge up to the place ``last`` of main that touched a record, the records
+    that it came of, and the messages around all quotes."""
     name = record.summary.name
-    rows = [row for row in store.projection.commits(name) if row.kind == "merge"]
+    end = store.projection.commits(None, 1)[0].seq if last is None else last
+    sources = tuple(_sources(store, ancestors(store, name, end)))
+    quotes = [*record.evidence, *(quote for source in sources for quote in source.evidence)]
+    return Why(
+        name=name,
+        record=record,
+        history=_history(store, name, end),
+        contexts=contexts(store, sessions, quotes),
+        sources=sources,
+    )
+
+
+def _sources(store: Store, relatives: Iterable[Relative]) -> Iterable[Source]:
+    for relative in relatives:
+        rows = store.projection.commits(relative.name, last=relative.place)
+        row = next((r for r in rows if dict(r.records)[relative.name] != "retired"), None)
+        tree = store.repo.reader.commit(row.oid).tree if row else None
+        place = store.facts.record_at(tree, relative.name) if tree else None
+        if place is None:
+            continue  # a record can name in ``supersedes`` what was never remembered
+        record = store.facts.record(place.blob, place.path)
+        yield Source(
+            name=record.name,
+            became=relative.via,
+            type=record.type,
+            description=record.description,
+            evidence=tuple(
+                quote_view(oid, store.facts.evidence(oid, evidence_path(record.name, oid)))
+                for oid in record.evidence
+            ),
+            history=_history(store, record.name, relative.place),
+        )
+
+
+def _history(store: Store, name: str, last: int) -> tuple[HistoryEntry, ...]:
+    rows = [row for row in store.projection.commits(name, last=last) if row.kind == "merge"]
     history = []
     for row in rows:
         tip = store.repo.reader.commit(row.oid).parents[1]
@@ -49,13 +109,13 @@ def why(store: Store, sessions: SessionFiles, record: RecordDetail) -> Why:
                 merge=row.oid,
             )
         )
-    return Why(name, record, tuple(history), contexts(store, sessions, record))
+    return tuple(history)
 
 
-def contexts(store: Store, sessions: SessionFiles, record: RecordDetail) -> dict[str, str]:
+def contexts(store: Store, sessions: SessionFiles, quotes: Iterable[Quote]) -> dict[str, str]:
     """Return the whole message around each quote, for sessions that are on this machine."""
     found = {}
-    for quote in record.evidence:
+    for quote in quotes:
         session = sessions.load(quote.session)
         message = session.message(quote.message) if session else None
         evidence = store.projection.blob(quote.id)

@@ -1,9 +1,10 @@
-"""list, show and search: answered out of the projection, without git and heavy imports."""
+"""list, show and search: answered out of a projection, without git and heavy imports."""
 
 from __future__ import annotations
 
 from gitmem.cache import Projection, RecordRow
 from gitmem.domain.layout import RECORD_TYPES
+from gitmem.domain.validity import validity
 from gitmem.errors import NotFound, Usage
 from gitmem.results import Quote, RecordDetail, RecordSummary, SearchHit
 
@@ -11,19 +12,20 @@ from gitmem.results import Quote, RecordDetail, RecordSummary, SearchHit
 MAX_HITS = 1000
 
 
-def list_records(projection: Projection, record_type: str | None = None) -> list[RecordSummary]:
-    """Return a line for each record, by type and name.
+def list_records(projection: Projection, record_type: str | None, day: str) -> list[RecordSummary]:
+    """Return a line for each record, by type and name, as it stands on ``day`` (UTC).
 
     Raises:
         Usage: there is no such type.
     """
     if record_type is not None and record_type not in RECORD_TYPES:
         raise Usage(f"{record_type!r} is no type; it is one of {', '.join(RECORD_TYPES)}")
-    return [summary(row) for row in projection.records(record_type)]
+    by = projection.superseded_by(day)
+    return [summary(row, day, by.get(row.name, ())) for row in projection.records(record_type)]
 
 
-def show_record(projection: Projection, name: str) -> RecordDetail:
-    """Return one record whole, with its quotes.
+def show_record(projection: Projection, name: str, day: str) -> RecordDetail:
+    """Return one record whole, with its quotes, as it stands on ``day`` (UTC).
 
     Raises:
         NotFound: nothing of this name is remembered.
@@ -33,15 +35,20 @@ def show_record(projection: Projection, name: str) -> RecordDetail:
     if row is None or record is None:
         raise NotFound(f"nothing is remembered as {name}", hint=_did_you_mean(projection, name))
     return RecordDetail(
-        summary=summary(row),
+        summary=summary(row, day, projection.superseded_by(day, name).get(name, ())),
         body=record["body"],
         evidence=tuple(quote(projection, oid) for oid in record["evidence"]),
         supersedes=tuple(record["supersedes"]),
     )
 
 
-def search_records(projection: Projection, query: str, limit: int = 10) -> list[SearchHit]:
-    """Return the records that match ``query`` best, the best first.
+def search_records(
+    projection: Projection, query: str, limit: int, day: str, every: bool = False
+) -> tuple[list[SearchHit], int]:
+    """Return the records that match ``query`` best, the best first, and how many were left out.
+
+    Left out is, unless ``every`` is wanted, what does not hold on ``day`` (UTC) or is superseded;
+    counted are those that would else have been among the results.
 
     Raises:
         Usage: ``limit`` is not between 1 and 1000.
@@ -51,16 +58,36 @@ def search_records(projection: Projection, query: str, limit: int = 10) -> list[
     from gitmem.cache.index import ProjectionIndex  # list and show do without the ranker
     from gitmem.ranking import search
 
-    hits = []
-    for name, score in search(query, ProjectionIndex(projection), limit):
+    without = set() if every else projection.out_of_force(day)
+    hits: list[SearchHit] = []
+    left_out = 0
+    for name, score in search(query, ProjectionIndex(projection), limit + len(without)):
+        if len(hits) == limit:
+            break
         row = projection.record(name)
-        if row is not None:
-            hits.append(SearchHit(name, row.description, round(score, 6)))
-    return hits
+        if name in without or row is None:
+            left_out += 1
+            continue
+        by = projection.superseded_by(day, name).get(name, ()) if every else ()
+        hits.append(_hit(summary(row, day, by), score))
+    return hits, left_out
 
 
-def summary(row: RecordRow) -> RecordSummary:
-    """Return the line of ``list`` for a row of the projection."""
+def _hit(found: RecordSummary, score: float) -> SearchHit:
+    return SearchHit(
+        name=found.name,
+        description=found.description,
+        score=round(score, 6),
+        status=found.status,
+        valid_from=found.valid_from,
+        valid_until=found.valid_until,
+        validity=found.validity,
+        superseded_by=found.superseded_by,
+    )
+
+
+def summary(row: RecordRow, day: str, superseded_by: tuple[str, ...] = ()) -> RecordSummary:
+    """Return the line of ``list`` for a row of the projection, as it stands on ``day`` (UTC)."""
     return RecordSummary(
         name=row.name,
         type=row.type,
@@ -71,6 +98,8 @@ def summary(row: RecordRow) -> RecordSummary:
         status=row.status,
         valid_from=row.valid_from,
         valid_until=row.valid_until,
+        validity=validity(row.valid_from, row.valid_until, day),
+        superseded_by=superseded_by,
     )
 
 

@@ -18,7 +18,7 @@ from tests.cli.harness import RunCommand, environment
 TEXT = """
     list show search status user x 用户 --json --store --store=x --store= --stor --type
     --type=user --type=-x -n --limit --limit=3 -n3 -n=3 3 0 -1 +3 1_0 ３ 9999999999
-    -v -vn --debug -h -- - --as --yes =
+    --at --at=main --at=2026-10-01 --all -v -vn --debug -h -- - --as --yes =
 """
 WORDS = st.sampled_from(TEXT.split())
 
@@ -47,11 +47,13 @@ def test_what_is_understood_quickly_is_what_click_understands(args: list[str]) -
     assert quick.command == name
     assert (quick.store, quick.json) == (call.store, call.json)
     wanted: dict[str, object] = {
-        "list": {"type": quick.values.get("type")},
-        "show": {"name": " ".join(quick.arguments)},
+        "list": {"type": quick.values.get("type"), "at": None},
+        "show": {"name": " ".join(quick.arguments), "at": None},
         "search": {
             "query": tuple(quick.arguments),
             "limit": int(quick.values.get("limit", "10")),
+            "every": False,
+            "at": None,
         },
     }[name]
     assert params == wanted
@@ -72,7 +74,18 @@ def test_the_common_calls_are_understood_quickly(args: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [["status"], ["list", "-h"], ["show"], ["show", "a", "b"], ["search"], ["list", "-v"]]
+    "args",
+    [
+        ["status"],
+        ["list", "-h"],
+        ["show"],
+        ["show", "a", "b"],
+        ["search"],
+        ["list", "-v"],
+        ["list", "--at", "main~1"],
+        ["show", "use-tabs", "--at=2026-10-01"],
+        ["search", "tabs", "--all"],
+    ],
 )
 def test_the_others_are_left_to_click(args: list[str]) -> None:
     assert understand(args) is None
