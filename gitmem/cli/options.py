@@ -19,6 +19,8 @@ COMPLETE = "_GITMEM_COMPLETE"
 
 #: What the exit codes of a command mean beyond those that all commands share.
 EXIT_CODES = {
+    "adopt": "0 also when there is nothing to adopt, and when the proposal waits; 1 when something "
+    "could not be adopted or you say no; 4 when nobody can be asked and --yes is missing.",
     "approve": "1 when a check or the policy forbids it or you say no; 4 when it is stale, or "
     "when nobody can be asked and --yes is missing. Of several ids, the worst.",
     "edit": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is missing.",
