@@ -237,8 +237,8 @@ def test_a_damaged_line_is_named_and_not_skipped(
 def test_a_newer_file_format_is_refused_plainly(files: SessionFiles, tmp_path: Path) -> None:
     session_id = _capture(files, CHAT).session.id
     path = _file(tmp_path, session_id)
-    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2', 1))
-    with pytest.raises(InvalidInput, match="format 2"):
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":3', 1))
+    with pytest.raises(InvalidInput, match="format 3"):
         files.load(session_id)
 
 

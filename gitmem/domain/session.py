@@ -7,9 +7,10 @@ who really said it; an adapter sets it from the channel, never from a field that
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from gitmem.domain.canonical import canonical_json, sha256_hex
 
@@ -49,15 +50,25 @@ class Message(BaseModel):
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
+def _as_they_are(value: Any, validate: ValidatorFunctionWrapHandler) -> Sequence[Message]:
+    """Take messages that read themselves from where they are stored as they are."""
+    if isinstance(value, Sequence) and not isinstance(value, list | tuple | str | bytes):
+        return value
+    return tuple(validate(value))
+
+
 class Session(BaseModel):
-    """The canonical history of one conversation, as far as it was captured."""
+    """The canonical history of one conversation, as far as it was captured.
+
+    ``messages`` may be read from where they are stored one at a time, when they are asked for.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     attested: Attested
     format: str
-    messages: tuple[Message, ...]
+    messages: Annotated[Sequence[Message], WrapValidator(_as_they_are)]
     started_at: str | None = None
 
     def message(self, index: int) -> Message | None:

@@ -33,14 +33,20 @@ class Proposing(OpenMemory):
         """
         from dataclasses import replace
 
-        from gitmem.services.capture import capture_transcript, find_items
+        from gitmem.results import Dropped, ProposalResult
+        from gitmem.services.capture import Own, capture_transcript, find_items
         from gitmem.services.expiry import expire_sessions
         from gitmem.services.propose import make_batch, propose
 
         store, sessions, now = self._opened(), self._sessions(), self._now()
         store.head()
         while True:
-            captured = capture_transcript(store, sessions, Path(transcript), format, now)
+            captured = capture_transcript(store, sessions, Path(transcript), format, now, progress)
+            if isinstance(captured, Own):
+                nothing = ProposalResult(None, "nothing", (), (), (Dropped("*", captured.why),))
+                return self._noted(
+                    replace(nothing, counts=dict(captured.counts), notes=captured.notes)
+                )
             session = captured.session
             found = find_items(store, captured, progress)
             batch = make_batch(found.items)

@@ -3,49 +3,140 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from array import array
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from gitmem.domain.session import Message, Session
 from gitmem.errors import InvalidInput
+from gitmem.sessions.history import StoredMessages, read_message
 
-#: The version of the file format; a newer one is refused.
-VERSION = 1
+#: The version of the file format; a newer one is refused. Version 2 added ``keys`` to messages
+#: and the marker ``read_before``.
+VERSION = 2
+
+#: How a line with a message begins, as gitmem writes it.
+_MESSAGE = re.compile(
+    rb'\{(?:"at":"(?P<at>[0-9TZ:-]{1,40})",)?"index":(?P<index>\d{1,15}),(?:"keys":|"parts":)'
+)
+_KEYS = re.compile(rb'\{(?:"at":"[0-9TZ:-]{1,40}",)?"index":\d{1,15},"keys":\["(\w*)","(\w*)"\]')
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Some messages of a session, as ranges of their indexes in order."""
+
+    ranges: tuple[tuple[int, int], ...] = ()
+
+    def __contains__(self, index: int) -> bool:
+        return any(start <= index < end for start, end in self.ranges)
+
+    def count(self, start: int) -> int:
+        """Return how many there are from index ``start``."""
+        return sum(max(0, end - max(start, first)) for first, end in self.ranges)
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A session file as it was read."""
+    """A session file as it was read. ``read_before`` are messages that stand in another session
+    too, from which they were consumed. ``starts`` says where each message's line begins,
+    ``first_at`` is the first time that a message has."""
 
     header: dict[str, Any]
-    messages: tuple[Message, ...]
+    messages: StoredMessages
     consumed: int
+    starts: array[int]
+    read_before: Spans = field(default_factory=Spans)
+    first_at: str | None = None
 
 
-def parse(lines: Sequence[bytes], path: Path) -> Stored:
-    """Read the complete lines of the session file at ``path``.
+def scan(path: Path) -> Stored:
+    """Look through the session file at ``path``; a line counts when its line feed is there.
 
     Raises:
+        FileNotFoundError: there is none.
         InvalidInput: a line is damaged, or the file is of a newer version.
     """
-    header = _checked_header(lines[0] if lines else b"", path)
-    messages: list[Message] = []
+    starts = array("Q")
     consumed = 0
-    for number, line in enumerate(lines[1:], start=2):
-        value = _value(line, path, number)
-        if isinstance(value.get("consumed"), int):
-            consumed = max(consumed, min(value["consumed"], len(messages)))
-            continue
-        try:
-            message = Message.model_validate(value)
-        except ValueError:
-            raise _damaged(path, number, "neither a message nor a marker") from None
-        if message.index != len(messages):
-            raise _damaged(path, number, f"message {message.index} out of its order")
-        messages.append(message)
-    return Stored(header, tuple(messages), consumed)
+    spans: list[tuple[int, int]] = []
+    first_at: str | None = None
+    with path.open("rb") as file:
+        line = file.readline()
+        header = _checked_header(line if line.endswith(b"\n") else b"", path)
+        at = len(line)
+        for number, line in enumerate(file, start=2):
+            if not line.endswith(b"\n"):
+                break
+            begun = _MESSAGE.match(line)
+            if begun and line.endswith(b"}\n") and int(begun["index"]) == len(starts):
+                starts.append(at)
+                if first_at is None and begun["at"]:
+                    first_at = begun["at"].decode()
+            else:
+                marker = _marker(line, path, number, len(starts))
+                if isinstance(marker, Message):
+                    starts.append(at)
+                    first_at = first_at or marker.at
+                elif isinstance(marker.get("consumed"), int):
+                    consumed = max(consumed, min(marker["consumed"], len(starts)))
+                else:
+                    spans += _spans(marker["read_before"], path, number)
+            at += len(line)
+    messages = StoredMessages(path, starts)
+    return Stored(header, messages, consumed, starts, Spans(tuple(spans)), first_at)
+
+
+def keys_of(line: bytes) -> tuple[int, int]:
+    """Return what a message is known by in other files, as numbers; 0 where there is nothing."""
+    match = _KEYS.match(line)
+    if match is None:
+        return 0, 0
+    return int(match[1] or b"0", 16), int(match[2] or b"0", 16)
+
+
+def consumed_keys(path: Path) -> array[int]:
+    """Return what the consumed messages of a session file are known by, in no order.
+
+    A file that cannot be read gives what can be read of it: it is not the one that is asked for.
+    """
+    keys = array("Q")
+    consumed = 0
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                if _MESSAGE.match(line):
+                    keys.extend(keys_of(line))
+                elif b'"consumed":' in line and (value := _value_or_none(line)):
+                    marked = value.get("consumed")
+                    consumed = max(consumed, marked if isinstance(marked, int) else 0)
+    except OSError:
+        pass
+    del keys[2 * consumed :]
+    return keys
+
+
+def _marker(line: bytes, path: Path, number: int, count: int) -> dict[str, Any] | Message:
+    """Return the marker that a line holds, or the message, written in another notation."""
+    value = _value(line, path, number)
+    if isinstance(value.get("consumed"), int) or isinstance(value.get("read_before"), list):
+        return value
+    try:
+        message = read_message(value)
+    except ValueError:
+        raise _damaged(path, number, "neither a message nor a marker") from None
+    if message.index != count:
+        raise _damaged(path, number, f"message {message.index} out of its order")
+    return message
+
+
+def _spans(value: Any, path: Path, number: int) -> list[tuple[int, int]]:
+    try:
+        return [(int(start), int(end)) for start, end in value]
+    except (TypeError, ValueError):
+        raise _damaged(path, number, "neither a message nor a marker") from None
 
 
 def end_of_lines(file: BinaryIO, size: int) -> int:
@@ -65,10 +156,9 @@ def read_header(path: Path) -> dict[str, Any] | None:
     """Return a file's header without reading the rest, or None where it is not readable."""
     try:
         with path.open("rb") as file:
-            value = json.loads(file.readline(64 * 1024))
-    except (OSError, ValueError, RecursionError):
+            return _value_or_none(file.readline(64 * 1024))
+    except OSError:
         return None
-    return value if isinstance(value, dict) else None
 
 
 def _checked_header(line: bytes, path: Path) -> dict[str, Any]:
@@ -96,6 +186,14 @@ def _value(line: bytes, path: Path, number: int) -> dict[str, Any]:
     return value
 
 
+def _value_or_none(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def _damaged(path: Path, number: int, what: str) -> InvalidInput:
     return InvalidInput(
         f"damaged session file: {what}",
@@ -104,13 +202,13 @@ def _damaged(path: Path, number: int, what: str) -> InvalidInput:
     )
 
 
-def session_of(header: dict[str, Any], messages: tuple[Message, ...]) -> Session:
-    """Return the session that a file's header and messages make; it starts with its first time."""
-    started = next((message.at for message in messages if message.at), header["captured_at"])
+def session_of(stored: Stored) -> Session:
+    """Return the session that a file holds; it starts with its first time."""
+    header = stored.header
     return Session(
         id=header["session"],
         attested=header["attested"],
         format=header["format"],
-        messages=messages,
-        started_at=started,
+        messages=stored.messages,
+        started_at=stored.first_at or header["captured_at"],
     )

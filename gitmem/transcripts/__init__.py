@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import difflib
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from gitmem.errors import InvalidInput, NotFound
-from gitmem.transcripts.base import Adapter, Conversation, PartCounts, RawMessage
-from gitmem.transcripts.openai import EXPECTED, OpenAIAdapter
+from gitmem.transcripts.base import Adapter, Conversation, PartCounts, RawMessage, Reading
+from gitmem.transcripts.claude_code import ClaudeCodeAdapter
+from gitmem.transcripts.openai import OpenAIAdapter
+from gitmem.transcripts.own import OwnSession
 
 __all__ = [
     "ADAPTERS",
     "Adapter",
     "Conversation",
+    "OwnSession",
     "PartCounts",
     "RawMessage",
+    "Reading",
+    "open_transcript",
     "read_messages",
     "read_transcript",
 ]
 
 _OPENAI = OpenAIAdapter()
+_CLAUDE_CODE = ClaudeCodeAdapter()
 
-#: Every adapter by the name that ``--format`` takes; detection asks them in this order.
-ADAPTERS: dict[str, Adapter] = {_OPENAI.name: _OPENAI}
+#: Every adapter by the name that ``--format`` takes; detection asks them in this order, the
+#: strictest first.
+ADAPTERS: dict[str, Adapter] = {_CLAUDE_CODE.name: _CLAUDE_CODE, _OPENAI.name: _OPENAI}
 
 _HEAD = 64 * 1024
 
 
-def read_transcript(path: Path, format: str | None = None) -> Conversation:
-    """Read the conversation in a file; ``format`` names an adapter, None detects it.
+@contextmanager
+def open_transcript(path: Path, format: str | None = None) -> Iterator[Reading]:
+    """Open the conversation in a file, to be read message by message inside the ``with``.
+
+    ``format`` names an adapter; None detects it by what the file holds, whatever it is called.
 
     Raises:
         NotFound: there is no such file.
@@ -40,22 +51,15 @@ def read_transcript(path: Path, format: str | None = None) -> Conversation:
     """
     adapter = None if format is None else _named(format)
     where = str(path)
-    try:
-        with _open_regular(path) as source:
-            size = source.seek(0, 2)
-            source.seek(0)
-            head = source.read(_HEAD)
-            source.seek(0)
-            if not size:
-                raise InvalidInput("the file is empty", where=where, hint=EXPECTED)
-            return (adapter or _detected(head, where)).read(source, where, size)
-    except FileNotFoundError:
-        raise NotFound(
-            f"{where}: no such file", hint="Check the path; a session file may have moved."
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "the path is not usable"
-        raise InvalidInput(f"cannot be read: {reason}", where=where) from None
+    source, size, head = _opened(path, where)
+    with source:
+        yield (adapter or _detected(head, where)).read(source, where, size)
+
+
+def read_transcript(path: Path, format: str | None = None) -> Conversation:
+    """Read the conversation in a file whole; see :func:`open_transcript`."""
+    with open_transcript(path, format) as reading:
+        return reading.whole()
 
 
 def read_messages(messages: Iterable[Any], where: str = "messages") -> Conversation:
@@ -69,7 +73,38 @@ def read_messages(messages: Iterable[Any], where: str = "messages") -> Conversat
     return _OPENAI.read_messages(messages, where)
 
 
-def _open_regular(path: Path) -> Any:
+def _opened(path: Path, where: str) -> tuple[BinaryIO, int, bytes]:
+    """Open a file; return it at its beginning, its size and its first bytes."""
+    try:
+        source = _open_regular(path)
+        try:
+            size = source.seek(0, 2)
+            source.seek(0)
+            head = source.read(_HEAD)
+            source.seek(0)
+        except OSError:
+            source.close()
+            raise
+    except FileNotFoundError:
+        raise NotFound(
+            f"{where}: no such file", hint="Check the path; a session file may have moved."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the path is not usable"
+        raise InvalidInput(f"cannot be read: {reason}", where=where) from None
+    if not size:
+        source.close()
+        raise InvalidInput("the file is empty", where=where, hint=_expected())
+    return source, size, head
+
+
+def _expected() -> str:
+    """Say which formats exist, and how a file of each looks."""
+    looks = " ".join(adapter.expected for adapter in ADAPTERS.values())
+    return f"{looks} Formats: {', '.join(sorted(ADAPTERS))}; --format names one."
+
+
+def _open_regular(path: Path) -> BinaryIO:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise InvalidInput("a directory", where=str(path), hint="Name one session file inside it.")
@@ -94,4 +129,4 @@ def _detected(head: bytes, where: str) -> Adapter:
     for adapter in ADAPTERS.values():
         if adapter.recognises(head):
             return adapter
-    raise InvalidInput("not a conversation that gitmem can read", where=where, hint=EXPECTED)
+    raise InvalidInput("not a conversation that gitmem can read", where=where, hint=_expected())

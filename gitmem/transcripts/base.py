@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal, Protocol
 
 from gitmem.domain.session import Part, PartClass
+from gitmem.errors import InvalidInput
 
-#: Largest JSON Lines file in bytes; such a file is read line by line.
+#: Largest JSON Lines file of chat messages in bytes. The session files of a client that writes
+#: line by line have no limit: they are never held whole.
 MAX_LINES_FILE = 200 * 1024 * 1024
 #: Longest single line in bytes; a longer one is skipped, counted and named.
 MAX_LINE = 16 * 1024 * 1024
@@ -41,16 +43,23 @@ class RawMessage:
 
     ``role`` is one of ROLES or ``unknown``. ``parts`` is empty where the message had nothing
     in it; the message still keeps its place, so that indexes stay those of the source.
+    ``client_id`` and ``client_time`` are what the client calls the message and when it says it
+    was written, word for word: by them a copy of the message is known in another file.
     """
 
     role: str
     parts: tuple[Part, ...]
     at: str | None = None
+    client_id: str | None = None
+    client_time: str | None = None
 
 
 @dataclass(frozen=True)
 class PartCounts:
     """What became of every part. A message without content and a refused line count as one.
+
+    Formats in which a line is an entry of its own count lines instead, each once, by the part
+    of it that can support most.
 
     Used parts can support evidence (``used_by`` says whose and what for), ``ignored`` ones are
     in the history but support nothing, ``refused`` ones could not be read; each maps a name or
@@ -89,13 +98,62 @@ class PartCounts:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation as it was read. ``source_id`` is the client's own id, where it has one."""
+    """A conversation that was read whole. ``source_id`` is the client's own id, if it has one."""
 
     format: str
     source_id: str | None
     messages: tuple[RawMessage, ...]
     counts: PartCounts
     notes: tuple[str, ...] = ()
+
+
+class Reading:
+    """A conversation while it is read: to be iterated once, message by message.
+
+    ``counts``, ``notes`` and ``source_id`` are complete when the iteration has ended.
+    """
+
+    def __init__(self, format: str, messages: Iterator[RawMessage], tally: Tally, where: str):
+        self.format = format
+        self._messages = messages
+        self._tally = tally
+        self._where = where
+
+    def __iter__(self) -> Iterator[RawMessage]:
+        """Yield the messages in order.
+
+        Raises:
+            InvalidInput: the file is not of this format, or cannot be read to its end.
+        """
+        while True:
+            try:
+                message = next(self._messages)
+            except StopIteration:
+                return
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                raise InvalidInput(f"cannot be read: {reason}", where=self._where) from None
+            yield message
+
+    @property
+    def source_id(self) -> str | None:
+        """Return the client's own id of the conversation, as far as it was met."""
+        return self._tally.source_id
+
+    @property
+    def counts(self) -> PartCounts:
+        """Return what became of everything that was read so far."""
+        return self._tally.counts()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a person should know of what was read so far."""
+        return self._tally.notes()
+
+    def whole(self) -> Conversation:
+        """Read everything that is left into memory."""
+        messages = tuple(self)
+        return Conversation(self.format, self.source_id, messages, self.counts, self.notes)
 
 
 class Adapter(Protocol):
@@ -108,8 +166,12 @@ class Adapter(Protocol):
     def recognises(self, head: bytes) -> bool:
         """Say whether a file that begins with ``head`` is of this adapter's format."""
 
-    def read(self, source: BinaryIO, where: str, size: int) -> Conversation:
-        """Read a whole file of ``size`` bytes; ``where`` names it in messages.
+    @property
+    def expected(self) -> str:
+        """What a file of this format holds, as a sentence for a person."""
+
+    def read(self, source: BinaryIO, where: str, size: int) -> Reading:
+        """Begin to read a file of ``size`` bytes, which stays open; ``where`` names it.
 
         Raises:
             InvalidInput: the file is not of this format, or larger than a limit.
@@ -120,6 +182,7 @@ class Tally:
     """Collects counts and notes while a conversation is read."""
 
     def __init__(self) -> None:
+        self.source_id: str | None = None
         self.used_by: Counter[str] = Counter()
         self.ignored: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
@@ -149,6 +212,16 @@ class Tally:
                 self.ignored[reason] += 1
             else:
                 self.used_by[_USED_BY[piece.cls]] += 1
+
+    def count_once(self, message: RawMessage) -> None:
+        """Count a message as one, by the part of it that can support most."""
+        classes = {piece.cls for piece in message.parts if ignored_reason(piece) is None}
+        best = next((cls for cls in _USED_BY if cls in classes), None)
+        if best is not None:
+            self.used_by[_USED_BY[best]] += 1
+        else:
+            reasons = (ignored_reason(piece) for piece in message.parts)
+            self.ignored[next((r for r in reasons if r), "empty")] += 1
 
     def counts(self) -> PartCounts:
         """Return the counts so far."""

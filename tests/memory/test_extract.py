@@ -134,7 +134,7 @@ def test_a_missing_an_empty_and_a_wrong_file_are_told_apart(
         memory.extract(tmp_path)
     with pytest.raises(InvalidInput, match="not a conversation"):
         memory.extract(tmp_path / "prose.txt")
-    with pytest.raises(InvalidInput, match="Formats: openai"):
+    with pytest.raises(InvalidInput, match="Formats: claude-code, openai"):
         memory.extract(tmp_path / "prose.txt", format="claude")
 
 

@@ -1,0 +1,121 @@
+"""The folder of session files, and what is done with a file in it whatever it says."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gitmem.domain.session import MAX_SESSION_ID, SESSION_ID
+from gitmem.errors import GitmemError
+from gitmem.sessions.format import Stored, end_of_lines, read_header, scan
+
+#: How the name of a file begins that is no session yet.
+UNFINISHED = ".new-"
+_ID = re.compile(SESSION_ID)
+#: Seconds after which an unfinished file has nobody any more who is writing it.
+_ABANDONED = 86_400
+
+
+class Folder:
+    """The session files of one store. The folder is made (mode 0700) when first needed.
+
+    A link is never followed, neither in place of the folder nor of a file in it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def path(self, session_id: str) -> Path:
+        return self.directory / f"{session_id}.jsonl"
+
+    def paths(self) -> Iterator[Path]:
+        self.check()
+        if not self.directory.is_dir():
+            return
+        for path in sorted(self.directory.iterdir()):
+            if path.suffix == ".jsonl" and _ID.fullmatch(path.stem) and path.is_file():
+                yield path
+
+    def alike(self, wanted: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Yield the session files whose headers hold what is ``wanted``, and their headers."""
+        for path in self.paths():
+            _check_file(path)
+            header = read_header(path)
+            if header and all(header.get(key) == value for key, value in wanted.items()):
+                yield path, header
+
+    def check(self) -> None:
+        if self.directory.is_symlink():
+            raise GitmemError(
+                f"{self.directory}: is a symbolic link; conversations are kept only inside the "
+                "git directory",
+                hint=f"Remove it if you did not make it: rm '{self.directory}'",
+            )
+
+    def read(self, session_id: str) -> Stored | None:
+        if not _ID.fullmatch(session_id) or len(session_id) > MAX_SESSION_ID:
+            return None
+        self.check()
+        path = self.path(session_id)
+        _check_file(path)
+        try:
+            return scan(path)
+        except FileNotFoundError:
+            return None
+
+    def publish(self, written: Path, session_id: str) -> None:
+        os.replace(written, self.path(session_id))
+        _sync_directory(self.directory)
+
+    def make(self) -> None:
+        self.check()
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.directory.chmod(0o700)
+
+    def sweep(self) -> None:
+        """Delete what processes left that died while they read a conversation."""
+        for path in self.directory.glob(f"{UNFINISHED}*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < time.time() - _ABANDONED:
+                    path.unlink()
+
+    def append(self, session_id: str, lines: BinaryIO) -> None:
+        """Append whole lines, to their end, after cutting off a torn last line."""
+        self.check()
+        path = self.path(session_id)
+        _check_file(path)
+        with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            end = end_of_lines(file, size)
+            if end != size:
+                file.truncate(end)
+            file.seek(end)
+            shutil.copyfileobj(lines, file, 1024 * 1024)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _check_file(path: Path) -> None:
+    if path.is_symlink():
+        raise GitmemError(
+            f"{path}: is a symbolic link, and no session that gitmem stored",
+            hint=f"Remove it: rm '{path}'",
+        )
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a new name durable, where the system lets a directory be opened."""
+    flag = getattr(os, "O_DIRECTORY", None)
+    if flag is None:
+        return
+    handle = os.open(directory, os.O_RDONLY | flag)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,142 @@
+"""A conversation on its way into a session file: canonical, masked, and in no session yet.
+
+It is written message by message into a file of its own beside the sessions, so that neither
+its length nor the time it takes matters: nothing of it is held in memory, and no lock is. What
+it becomes (a session, the end of one, or nothing) is decided afterwards.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gitmem.domain.canonical import canonical_file, canonical_json, sha256_hex
+from gitmem.domain.session import Message, Part, message_digest
+from gitmem.redaction import Redacted, redact_continuation
+from gitmem.transcripts.base import RawMessage, part
+
+#: Bytes that are kept free at the beginning of the file for the header.
+HEADER_ROOM = 2048
+#: Texts of at most so many characters are masked once where they come again; ``ok`` does.
+_SHORT = 200
+
+
+class Staged:
+    """The canonical messages of a conversation in a file that is open, after room for a header.
+
+    ``count`` messages stand in it, one a line; ``first`` is the digest of the first and
+    ``digest`` stands for all of them.
+    """
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self.file = file
+        self.path = path
+        self.count = 0
+        self.first: str | None = None
+        self.keyed = False
+        self._kinds: dict[str, array[int]] = {}
+        self._hash = hashlib.sha256(b"[")
+        file.write(b" " * (HEADER_ROOM - 1) + b"\n")
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical JSON of all messages as one list."""
+        whole = self._hash.copy()
+        whole.update(b"]")
+        return whole.hexdigest()
+
+    def fill(self, conversation: Iterable[RawMessage]) -> None:
+        """Write every message of a conversation.
+
+        Raises:
+            InvalidInput: the conversation cannot be read to its end.
+        """
+        before = ""
+        for raw in conversation:
+            message, kinds, before = canonical_message(raw, self.count, before)
+            self._write(message, _keys(raw, message))
+            for kind in kinds:
+                self._kinds.setdefault(kind, array("Q")).append(message.index)
+        self.file.flush()
+
+    def redactions(self, start: int) -> dict[str, int]:
+        """Return how much was masked from message ``start`` on, by kind."""
+        found = {kind: len(at) - bisect_left(at, start) for kind, at in self._kinds.items()}
+        return {kind: number for kind, number in found.items() if number}
+
+    def rewind(self) -> None:
+        """Go to where the first message's line begins."""
+        self.file.seek(HEADER_ROOM)
+
+    def head(self, header: dict[str, Any]) -> None:
+        """Write the header into the room for it.
+
+        Raises:
+            ValueError: it does not fit.
+        """
+        data = canonical_json(header)
+        if len(data) >= HEADER_ROOM:
+            raise ValueError(f"a header of {len(data)} bytes; there is room for {HEADER_ROOM - 1}")
+        self.file.seek(0)
+        self.file.write(data)
+
+    def _write(self, message: Message, keys: list[str]) -> None:
+        value = message.to_json()
+        line = canonical_json(value)
+        self._hash.update(line if not self.count else b"," + line)
+        if not self.count:
+            self.first = message_digest(message)
+        if keys:
+            self.keyed = True
+            line = canonical_json({**value, "keys": keys})
+        self.file.write(line + b"\n")
+        self.count += 1
+
+
+def canonical_message(raw: RawMessage, index: int, before: str) -> tuple[Message, list[str], str]:
+    """Return the canonical form of a message, what kinds were masked in it, and its last text.
+
+    What a message becomes depends on it and on the text before it alone, so that a grown
+    conversation has the same beginning. (The text before: a key may be cut in two.)
+    """
+    parts: list[Part] = []
+    kinds: list[str] = []
+    for piece in raw.parts:
+        short = len(piece.text) <= _SHORT and len(before) <= _SHORT
+        done = (_redact_again if short else redact_continuation)(before, piece.text)
+        kinds += done.kinds
+        parts.append(piece if done.text == piece.text else part(piece.kind, piece.cls, done.text))
+        before = piece.text
+    return Message(index=index, role=raw.role, parts=tuple(parts), at=raw.at), kinds, before
+
+
+@functools.lru_cache(maxsize=4096)
+def _redact_again(before: str, text: str) -> Redacted:
+    return redact_continuation(before, text)
+
+
+def _keys(raw: RawMessage, message: Message) -> list[str]:
+    """Return what a copy of the message in another file is known by: hashes of its client's id
+    and of its time, each with what it says. Where the client gives neither, it is not known."""
+    if raw.client_id is None and raw.client_time is None:
+        return []
+    said = [message.role, [piece.model_dump(by_alias=True) for piece in message.parts]]
+    return [
+        "" if name is None else sha256_hex(canonical_json([kind, name, said]))[:16]
+        for kind, name in (("id", clean(raw.client_id)), ("time", clean(raw.client_time)))
+    ]
+
+
+def clean(name: str | None) -> str | None:
+    """Return a client's name for something as text that can be hashed, whatever it holds."""
+    return None if name is None else name.encode("utf-8", "replace").decode("utf-8")
+
+
+def statement_lines(messages: Sequence[Message]) -> bytes:
+    """Return the lines of messages that came from no client."""
+    return b"".join(canonical_file(message.to_json()) for message in messages)
