@@ -29,6 +29,9 @@ KINDS = (
 )
 #: Kinds whose quotes are what a person wrote for that very change, however short.
 OWN_WORDS = ("remember", "edit", "forget", "adopt")
+#: Kinds that bring back what main held once, with quotes from whatever sessions it had then.
+OWN_HISTORY = ("revert", "resolve")
+SHORT_QUOTES = OWN_WORDS + OWN_HISTORY
 _ID = re.compile(r"(?P<kind>[a-z]+)-[0-9]{8}-[0-9a-f]{6}\Z")
 #: Longest list of names in a subject; what is left out is counted there.
 _SUBJECT_NAMES = 3
@@ -151,10 +154,37 @@ def proposal_message(
     return CommitMessage(subject, tuple(body), tuple(trailers))
 
 
+def rebase_message(proposal_id: str, base: str) -> CommitMessage:
+    """Return the message of a commit that puts a proposal on the newer base ``base``.
+
+    Its parents are the branch's old tip and that base; its files are what the proposal makes
+    of the base. What was reviewed before counts as far as the change is the same.
+    """
+    trailers = (("Rebase", proposal_id), ("Base", base))
+    return CommitMessage(f"rebase {proposal_id} on {base[:12]}", (), trailers)
+
+
+def read_rebase(message: CommitMessage, parents: tuple[str, ...]) -> str:
+    """Return the base that a rebase of a proposal names.
+
+    Raises:
+        InvalidInput: it is no commit of two parents of which the second is that base.
+    """
+    base = message.need("Base")
+    if len(parents) != 2 or parents[1] != base:
+        raise InvalidInput("its second parent is not the Base that it names")
+    return base
+
+
 def read_proposal(
-    message: CommitMessage, created_at: int, changes: tuple[RecordChange, ...]
+    message: CommitMessage,
+    created_at: int,
+    changes: tuple[RecordChange, ...],
+    rebased_on: str | None = None,
 ) -> Proposal:
     """Return the proposal that a commit message describes.
+
+    ``rebased_on`` is the base that a later commit of the branch put it on: the newest counts.
 
     Raises:
         InvalidInput: a trailer is missing, doubled or malformed.
@@ -163,7 +193,7 @@ def read_proposal(
     kind = message.need("Proposal-Kind")
     if not is_proposal_id(proposal_id) or not proposal_id.startswith(f"{kind}-"):
         raise InvalidInput(f"{proposal_id!r} is no id of a proposal of the kind {kind!r}")
-    base = message.need("Base")
+    base = rebased_on or message.need("Base")
     if not is_oid(base):
         raise InvalidInput(f"the trailer Base is no commit id: {base!r}")
     attested = message.one("Attested")
@@ -179,17 +209,19 @@ def read_proposal(
         nonce=message.need("Nonce"),
         created_at=created_at,
         changes=changes,
-        retire_reasons=_retire_reasons(message, changes),
+        retire_reasons=_retire_reasons(message, changes, is_rebased=rebased_on is not None),
     )
 
 
 def _retire_reasons(
-    message: CommitMessage, changes: tuple[RecordChange, ...]
+    message: CommitMessage, changes: tuple[RecordChange, ...], *, is_rebased: bool
 ) -> tuple[tuple[str, str], ...]:
     retired = {change.name for change in changes if change.kind == "retired"}
     reasons: dict[str, str] = {}
     for value in message.all("Retire-Reason"):
         name, _, reason = value.partition(" ")
+        if is_rebased and name not in retired:
+            continue  # main has retired it meanwhile
         if name not in retired or name in reasons or not 1 <= len(reason) <= MAX_REASON:
             raise InvalidInput(f"no reason for retiring a record: {value[:80]!r}")
         reasons[name] = reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from gitmem.config import agent_client
@@ -11,7 +12,14 @@ from gitmem.errors import Refused, Usage
 from gitmem.memory.opened import OpenMemory
 
 if TYPE_CHECKING:
-    from gitmem.results import MergeResult, ProposalDiff, ProposalSummary
+    from gitmem.memory.opened import Confirm
+    from gitmem.results import (
+        KeptProposal,
+        MergeResult,
+        ProposalDiff,
+        ProposalResult,
+        ProposalSummary,
+    )
 
 
 class Deciding(OpenMemory):
@@ -72,6 +80,95 @@ class Deciding(OpenMemory):
         who = self._who(person)
         nonce = os.urandom(16).hex()
         return self._noted(reject(self._opened(), proposal, who, self._now(), reason, nonce))
+
+    def approve_part(
+        self,
+        proposal: str,
+        *,
+        only: Collection[str],
+        texts: Mapping[str, bytes] | None = None,
+        rejected: Collection[str] = (),
+        person: str | None = None,
+        expected_change: str | None = None,
+    ) -> MergeResult:
+        """Approve a part of a proposal, or its text in other words, and merge that.
+
+        What is approved becomes a proposal of its own, and the first one is put aside.
+
+        Args:
+            only: the names that are approved.
+            texts: whole record files, by name, in place of what was proposed.
+            rejected: names that are left out for good: they do not come back by themselves.
+
+        Raises:
+            NotFound: the proposal is not open, or does not touch a name.
+            InvalidInput: a text is illegal.
+            Refused: it changed since, a check blocks it, or the policy says no.
+            Waiting: it is stale.
+        """
+        from gitmem.services.partial import Choice, approve_part
+
+        choice = Choice(frozenset(only), dict(texts or {}), frozenset(rejected))
+        return self._noted(
+            approve_part(
+                self._opened(),
+                self._sessions(),
+                self._who(person),
+                self._now(),
+                os.urandom(16).hex(),
+                proposal,
+                choice,
+                expected_change,
+            )
+        )
+
+    def rebase(self, proposal: str) -> ProposalResult:
+        """Put an open proposal on the newest accepted commit.
+
+        Raises:
+            NotFound: none is open, or several begin so.
+            InvalidInput: its branch breaks a rule.
+        """
+        from gitmem.services.rebasing import rebase
+
+        return self._noted(rebase(self._opened(), self._sessions(), proposal, self._now()))
+
+    def revert(
+        self, merge: str, *, person: str | None = None, confirm: Confirm | None = None
+    ) -> ProposalResult:
+        """Undo a merge by a new one in a person's name; what was changed after it is kept.
+
+        ``merge`` is the beginning of the merged proposal's id or of the merge's commit id.
+        ``confirm`` is as for :meth:`remember`.
+
+        Raises:
+            NotFound: main has no such merge, or several.
+            Refused: it is no merge, or everything that it did was changed again.
+        """
+        from gitmem.services.reverting import revert
+        from gitmem.store import Origin
+
+        who, nonce = self._who(person), os.urandom(16).hex()
+        origin = Origin("revert", who, None, None, nonce, self._now())
+        return self._noted(revert(self._opened(), self._sessions(), origin, merge, confirm))
+
+    def kept(self) -> builtins.list[KeptProposal]:
+        """Return the proposals that were put aside on this machine, the newest first."""
+        from gitmem.services.keeping import kept_proposals
+
+        return self._noted(kept_proposals(self._opened()))
+
+    def reopen(self, proposal: str) -> ProposalResult:
+        """Propose again what was put aside, by the beginning of its id.
+
+        Raises:
+            NotFound: nothing, or several, are kept under such a name.
+            Refused: it is open.
+        """
+        from gitmem.services.keeping import reopen
+
+        nonce = os.urandom(16).hex()
+        return self._noted(reopen(self._opened(), self._sessions(), proposal, self._now(), nonce))
 
     def may_approve(self, *, yes: bool, terminal: bool) -> None:
         """Check whether a decision may be taken here. A guard rail, not a lock.

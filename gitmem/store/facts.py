@@ -21,7 +21,15 @@ from gitmem.domain.layout import (
 from gitmem.domain.manifest import MAX_MANIFEST_BYTES, parse_manifest
 from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, TreeEntry, parse_signature
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy
-from gitmem.domain.proposal import OWN_WORDS, Proposal, RecordAt, RecordChange, read_proposal
+from gitmem.domain.proposal import (
+    OWN_HISTORY,
+    OWN_WORDS,
+    Proposal,
+    RecordAt,
+    RecordChange,
+    read_proposal,
+    read_rebase,
+)
 from gitmem.domain.record import MAX_BYTES, Record, statement
 from gitmem.domain.review import Review, ReviewerDefinition, read_review
 from gitmem.domain.structure import check_record, sort_paths
@@ -204,20 +212,35 @@ class Facts:
 
     # --- branch ---------------------------------------------------------------------------
 
-    def branch(self, tip: str) -> Branch:
+    def branch(self, tip: str, *, any_base: bool = False) -> Branch:
         """Read and check the branch of a proposal.
+
+        ``any_base``: also one whose base is no accepted commit of main (any more); such a
+        branch can be rebased, and no more.
 
         Raises:
             InvalidInput: it is no proposal's branch, or its structure breaks a rule.
             NotFound: an object is missing.
         """
         reviews: list[Review] = []
+        bases: list[str] = []
+        named: set[str] = set()
+        files = self._repo.reader.commit(tip).tree
         at = tip
         for _ in range(MAX_BRANCH):
             commit = self._repo.reader.commit(at)
             message = message_of(commit, at)
             if message.one("Proposal-Id") is not None:
-                return self._branch(tip, at, commit, message, tuple(reversed(reviews)))
+                base = next(iter(bases), None)
+                proposal = self._proposed(at, commit, message, files, base, any_base)
+                if named - {proposal.id}:
+                    raise InvalidInput("a rebase on it is another proposal's", where=tip)
+                return self._branch(tip, files, proposal, tuple(reversed(reviews)))
+            if message.one("Rebase") is not None:
+                bases.append(read_rebase(message, commit.parents))
+                named.add(message.need("Rebase"))
+                at = commit.parents[0]
+                continue
             if len(commit.parents) != 1:
                 raise InvalidInput("is neither a proposal nor a review", where=at)
             if self._repo.reader.commit(commit.parents[0]).tree != commit.tree:
@@ -226,24 +249,31 @@ class Facts:
             at = commit.parents[0]
         raise InvalidInput(f"has more than {MAX_BRANCH} commits", where=tip)
 
-    def _branch(
+    def _proposed(
         self,
-        tip: str,
         oid: str,
         commit: Commit,
         message: CommitMessage,
-        reviews: tuple[Review, ...],
-    ) -> Branch:
-        base = message.need("Base")
-        row = self._projection.commit(base)
-        if commit.parents != (base,):
+        files: str,
+        rebased_on: str | None,
+        any_base: bool,
+    ) -> Proposal:
+        """Return the proposal that the commit ``oid`` begins, with what its branch changes now."""
+        if commit.parents != (message.need("Base"),):
             raise InvalidInput("its parent is not the Base that it names", where=oid)
-        if row is None or row.kind == "stray":
+        base = rebased_on or commit.parents[0]
+        row = self._projection.commit(base)
+        if not any_base and (row is None or row.kind == "stray"):
             raise InvalidInput(f"its base {base[:12]} is no accepted commit of main", where=oid)
         base_tree = self._repo.reader.commit(base).tree
-        touched = sort_paths(diff_trees(self._repo.reader, base_tree, commit.tree))
-        proposal = read_proposal(message, committed_at(commit, oid), touched.changes)
-        records, evidence = self._contents(commit.tree, proposal)
+        touched = sort_paths(diff_trees(self._repo.reader, base_tree, files))
+        return read_proposal(message, committed_at(commit, oid), touched.changes, rebased_on)
+
+    def _branch(
+        self, tip: str, files: str, proposal: Proposal, reviews: tuple[Review, ...]
+    ) -> Branch:
+        base_tree = self._repo.reader.commit(proposal.base).tree
+        records, evidence = self._contents(files, proposal)
         self._check_source(base_tree, proposal, evidence)
         return Branch(
             tip=tip,
@@ -272,6 +302,9 @@ class Facts:
         self, base_tree: str, proposal: Proposal, evidence: Mapping[str, frozenset[str]]
     ) -> None:
         """Refuse a proposal whose new quotes are too short, or of another source than it says."""
+        may_quote_short = proposal.kind in OWN_WORDS or (
+            proposal.kind in OWN_HISTORY and proposal.attested is None
+        )
         for name, cited in evidence.items():
             for oid in sorted(cited - self.cited(base_tree, name)):
                 where = evidence_path(name, oid)
@@ -282,7 +315,7 @@ class Facts:
                         "is from another session, or attested otherwise, than the proposal says",
                         where=where,
                     )
-                if is_short(quote.quote) and proposal.kind not in OWN_WORDS:
+                if is_short(quote.quote) and not may_quote_short:
                     raise InvalidInput("is too short to say anything by itself", where=where)
 
     def _checked(self, change: RecordChange, tree: str, cited: frozenset[str]) -> Record:

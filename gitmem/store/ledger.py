@@ -102,6 +102,7 @@ class Ledger(Fold):
 
     def _follow(self, tip: str, progress: Progress | None) -> None:
         chain, is_known = self._chain(tip)
+        before, lost = self._projection.meta("accepted"), self.lost()
         if not is_known:
             self._projection.forget_all()
         for done, oid in enumerate(reversed(chain), start=1):
@@ -111,6 +112,25 @@ class Ledger(Fold):
         if self._projection.meta("accepted"):
             check_root(self._repo, self._projection.first_commit() or "")
         self._projection.set_meta("tip", tip)
+        if before and not self.is_accepted(before):
+            lost = (*lost, before)
+        self._projection.set_meta("lost", " ".join(dict.fromkeys(lost)))
+
+    def is_accepted(self, oid: str) -> bool:
+        """Return whether main, as far as it is known here, has ``oid`` as an accepted commit."""
+        row = self._projection.commit(oid)
+        return row is not None and row.kind != "stray"
+
+    def lost(self) -> tuple[str, ...]:
+        """Return commits that main had as its newest accepted ones, and has no more.
+
+        They were moved away from by hand; :meth:`forget_lost` once they are kept elsewhere.
+        """
+        return tuple((self._projection.meta("lost") or "").split())
+
+    def forget_lost(self) -> None:
+        """Let go of what :meth:`lost` says; inside a transaction."""
+        self._projection.set_meta("lost", "")
 
     def _chain(self, tip: str) -> tuple[list[str], bool]:
         """Return the commits of main from ``tip`` back to the known ones, and if there are any."""

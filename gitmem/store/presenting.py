@@ -20,8 +20,9 @@ from gitmem.results import (
     ReviewView,
     ShownRecord,
 )
+from gitmem.store.branches import Judged
 from gitmem.store.drafting import Draft
-from gitmem.store.store import Judged, Store
+from gitmem.store.store import Store
 
 
 def effects(proposal: Proposal, records: Mapping[str, Record]) -> tuple[RecordEffect, ...]:

@@ -79,10 +79,10 @@ def test_a_proposal_whose_record_changed_meanwhile_is_stale(memory: MemoryStore)
     with pytest.raises(Waiting, match="stale.*db-choice") as caught:  # noqa: RUF043
         memory.approve(proposal, person=ADA)
     assert caught.value.exit_code == 4
-    assert f"gitmem reject {proposal}" in caught.value.hint
+    assert f"gitmem rebase {proposal}" in caught.value.hint
     assert state(memory.path) == before
     assert [line.state for line in memory.proposals()] == ["stale"]
-    assert any(proposal in step and "reject" in step for step in memory.status().next)
+    assert any(f"gitmem rebase {proposal}" in step for step in memory.status().next)
     memory.reject(proposal, reason="8081 it is", person=ADA)
     assert memory.show("db-choice").body == "The port is 8081."
 
@@ -245,7 +245,7 @@ def test_a_branch_that_cannot_be_read_is_shown_with_its_reason_and_can_be_cleare
         assert f"gitmem reject {name}" in caught.value.hint
     memory.reject(name, reason="读不出来", person=ADA)
     assert memory.proposals() == []
-    assert rev(memory.path, f"refs/gitmem/kept/{name}") == tip
+    assert rev(memory.path, f"refs/gitmem/kept/{name}^") == tip
     assert plain(memory.path, "ls-tree", "-r", "--name-only", "main", "tombstones/") == ""
     assert any("no tombstones" in note for note in memory.notes)
     assert memory.fsck().ok

@@ -604,7 +604,7 @@ def test_what_a_person_forgot_is_not_proposed_again_and_a_person_may_bring_it_ba
         assert result.proposal is None
         (dropped,) = result.dropped
         assert dropped.name == "the-database"
-        for part in ("Ada <ada@example.org>", "2026-09-21T", "moved away"):
+        for part in ("Ada <ada@example.org>", "2026-09-21", "moved away"):
             assert part in dropped.reason, part
         memory.remember(
             QUOTE, name="db-postgres", type="project", description=QUOTE[:60], person=ADA

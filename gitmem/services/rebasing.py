@@ -1,0 +1,73 @@
+"""rebase: an open proposal on the newest accepted commit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitmem.domain.kept import Closing
+from gitmem.domain.proposal import SHORT_QUOTES
+from gitmem.domain.verify import Branch, Ground
+from gitmem.results import ProposalResult
+from gitmem.sessions import SessionFiles
+from gitmem.store import (
+    Store,
+    check_draft,
+    checks_review,
+    effects,
+    finding_views,
+    latest_findings,
+    shown_state,
+)
+from gitmem.store.carrying import carried_draft, change_on, cited_sessions, targets_of
+
+
+def rebase(store: Store, sessions: SessionFiles, prefix: str, now: int) -> ProposalResult:
+    """Put an open proposal on the newest accepted commit.
+
+    What it says of a record that main changed meanwhile is said of the new form: that is
+    another change, so it is checked again and every review of it is void. Where nothing that
+    it touches changed, its reviews stay in force. One that main has overtaken is put aside.
+
+    Raises:
+        NotFound: none is open, or several begin so.
+        InvalidInput: its branch breaks a rule.
+    """
+    proposal_id, tip = store.find_proposal(prefix)
+    with store.repo.lock():
+        head = store.head()
+        branch = store.facts.branch(tip, any_base=True)
+        ground = store.healed(lambda: store.ledger.ground_for(store.head(), branch))
+        changes, files = change_on(ground, targets_of(branch))
+        if not changes:
+            return _overtaken(store, branch, ground, now)
+        if branch.proposal.base == head.accepted:
+            store.notes.append(f"{proposal_id} stands on the newest commit already")
+        else:
+            draft = carried_draft(store, ground, branch.proposal, targets_of(branch))
+            reviews = []
+            if draft.proposal.change != branch.proposal.change:
+                draft = replace(draft, proposal=replace(draft.proposal, base=head.accepted))
+                here = cited_sessions(sessions, draft)
+                own_words = branch.proposal.kind in SHORT_QUOTES
+                findings = check_draft(store, draft, here, own_words=own_words)
+                reviews.append(checks_review(draft, findings, now))
+            tip = store.put_rebase(branch, head.accepted, files, reviews, now)
+    judged = store.judged_as(proposal_id, tip)
+    found = latest_findings(judged.branch.reviews, judged.branch.proposal.change)
+    return ProposalResult(
+        proposal=proposal_id,
+        state=shown_state(judged.decision),
+        records=effects(judged.branch.proposal, judged.branch.records),
+        findings=finding_views(found),
+        dropped=(),
+        session=branch.proposal.session,
+    )
+
+
+def _overtaken(store: Store, branch: Branch, ground: Ground, now: int) -> ProposalResult:
+    """Put a proposal aside of which main holds everything already."""
+    proposal = branch.proposal
+    reason = f"main says all of it already, as of {ground.commit[:12]}"
+    store.keep(branch.tip, Closing(proposal.id, "emptied", now, reason))
+    store.notes.append(f"{proposal.id} is put aside: {reason}")
+    return ProposalResult(None, "superseded", (), (), (), session=proposal.session)

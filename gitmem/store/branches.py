@@ -1,0 +1,249 @@
+"""The branches of proposals: written, reviewed, put on a newer base, found, kept aside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gitmem.cache import CommitRow
+from gitmem.domain.actors import is_person
+from gitmem.domain.commit_message import CommitMessage, write_message
+from gitmem.domain.instants import parse_instant
+from gitmem.domain.kept import Closing
+from gitmem.domain.layout import PROPOSALS
+from gitmem.domain.objects import ZERO, Identity
+from gitmem.domain.planned import LEDGER_IDENTITY
+from gitmem.domain.policy import Decision
+from gitmem.domain.proposal import proposal_message, rebase_message
+from gitmem.domain.review import Review, review_message
+from gitmem.domain.verify import Branch, Ground, judge
+from gitmem.errors import Busy, InvalidInput, NotFound
+from gitmem.repo import NewCommit, RefUpdate
+from gitmem.store.drafting import Draft
+from gitmem.store.keeping import Keeping
+
+Files = Mapping[str, "bytes | str | None"]
+"""Paths of a tree: content, the id of a blob that is there, or None to take it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A proposal's branch, and what the policy says of it now."""
+
+    branch: Branch
+    ground: Ground
+    decision: Decision
+
+
+class Branches(Keeping):
+    """The proposals of a memory."""
+
+    # --- writing --------------------------------------------------------------------------
+
+    def put_proposal(self, draft: Draft, reviews: Sequence[Review], author: Identity) -> str:
+        """Write a proposal with its first reviews on a new branch; return the tip.
+
+        Raises:
+            Busy: the id is taken.
+        """
+        proposal = draft.proposal
+        quotes = {
+            name: [quote.quote for quote in found.values()]
+            for name, found in draft.evidence.items()
+        }
+        message = proposal_message(proposal, draft.records, quotes)
+        commit = self._commit((proposal.base,), message, author, proposal.created_at)
+        commits = [replace(commit, changes=draft.files)]
+        commits += self._reviews(proposal.id, reviews, after=1)
+        with self.repo.lock():
+            oids = self.repo.write(commits)
+            self.repo.publish([RefUpdate(PROPOSALS + proposal.id, oids[-1], ZERO)])
+        return oids[-1]
+
+    def add_review(self, proposal_id: str, tip: str, review: Review) -> str:
+        """Append a review to the branch that ends at ``tip``; return the new tip.
+
+        Raises:
+            Busy: the branch moved.
+        """
+        message = review_message(review, proposal_id)
+        commit = self._commit((tip,), message, reviewer_identity(review), review.at)
+        with self.repo.lock():
+            (oid,) = self.repo.write([commit])
+            self.repo.publish([RefUpdate(PROPOSALS + proposal_id, oid, tip)])
+        return oid
+
+    def put_rebase(
+        self, branch: Branch, base: str, files: Files, reviews: Sequence[Review], at: int
+    ) -> str:
+        """Put a proposal on the newer base ``base``; return the new tip.
+
+        ``files`` are against that base. What was reviewed stays on the branch.
+
+        Raises:
+            Busy: the branch moved.
+        """
+        name = branch.proposal.id
+        message = rebase_message(name, base)
+        tree = self.repo.reader.commit(base).tree
+        commit = self._commit((branch.tip, base), message, LEDGER_IDENTITY, at)
+        commits = [replace(commit, changes=files, base_tree=tree)]
+        commits += self._reviews(name, reviews, after=1)
+        with self.repo.lock():
+            oids = self.repo.write(commits)
+            self.repo.publish([RefUpdate(PROPOSALS + name, oids[-1], branch.tip)])
+        return oids[-1]
+
+    def _reviews(self, name: str, reviews: Sequence[Review], after: int) -> list[NewCommit]:
+        """Return the commits of reviews that follow commit number ``after`` of one write."""
+        commits = []
+        for number, review in enumerate(reviews, start=after):
+            message = review_message(review, name)
+            author = reviewer_identity(review)
+            commits.append(self._commit((f":{number}",), message, author, review.at))
+        return commits
+
+    @staticmethod
+    def _commit(
+        parents: tuple[str, ...], message: CommitMessage, author: Identity, at: int
+    ) -> NewCommit:
+        return NewCommit(
+            parents=parents,
+            message=write_message(message),
+            author=(author, at),
+            committer=(LEDGER_IDENTITY, at),
+        )
+
+    # --- finding --------------------------------------------------------------------------
+
+    def open_proposals(self) -> dict[str, str]:
+        """Return the open proposals: id -> tip. Branches that main has decided are put away."""
+        self.head()
+        self.notes += [
+            f"{ref} is damaged: its file names no commit (see `gitmem fsck`)"
+            for ref in self.broken_proposals()
+        ]
+        found = {}
+        for ref, tip in self.repo.refs(PROPOSALS).items():
+            proposal_id = ref.removeprefix(PROPOSALS)
+            what = self.projection.decided(proposal_id)
+            if what is None:
+                found[proposal_id] = tip
+            else:
+                self._put_away(proposal_id, tip, what)
+        return dict(sorted(found.items()))
+
+    def broken_proposals(self) -> dict[str, Path]:
+        """Return the files that stand for proposals but hold no commit's id, by their refs.
+
+        git does not list them, so nothing else would tell that a proposal is lost.
+        """
+        listed = self.repo.refs(PROPOSALS)
+        folder = self.repo.git_dir / PROPOSALS
+        found = {}
+        for file in sorted(folder.rglob("*")):
+            ref = PROPOSALS + file.relative_to(folder).as_posix()
+            if ref in listed or file.suffix == ".lock" or (file.is_dir() and not file.is_symlink()):
+                continue
+            found[ref] = file
+        return found
+
+    def _put_away(self, proposal_id: str, tip: str, what: str) -> None:
+        """Put a decided branch away, unless somebody is writing: then the next command does."""
+        if not os.access(self.repo.private, os.W_OK):
+            return
+        decision = self.projection.decision(proposal_id)
+        try:
+            with self.repo.lock(timeout=0):
+                if decision and tip == self.repo.reader.commit(decision.oid).parents[-1]:
+                    self.repo.publish([RefUpdate(PROPOSALS + proposal_id, None, tip)])
+                else:
+                    self.repo.publish(self._keep(tip, _decided(proposal_id, what, decision)))
+        except Busy:
+            return
+        self.notes.append(f"{proposal_id} was {what}; its branch is put away")
+
+    def find_proposal(self, prefix: str) -> tuple[str, str]:
+        """Return id and tip of the open proposal whose id begins with ``prefix``.
+
+        Raises:
+            NotFound: none or several do.
+        """
+        proposals = self.open_proposals()
+        if prefix in proposals:
+            return prefix, proposals[prefix]
+        matches = [name for name in proposals if prefix and name.startswith(prefix)]
+        if len(matches) == 1:
+            return matches[0], proposals[matches[0]]
+        what = self.projection.decided(prefix)
+        if what:
+            raise NotFound(f"{prefix} is not open: it was {what}")
+        hint = "Run `gitmem proposals` to see what is open."
+        if matches:
+            raise NotFound(f"{prefix} is the beginning of {len(matches)} open proposals", hint=hint)
+        raise NotFound(f"there is no open proposal {prefix}", hint=hint)
+
+    def judged(self, tip: str) -> Judged:
+        """Return a proposal's branch, the ground it would stand on, and what is decided now."""
+
+        def judged() -> Judged:
+            with self.snapshot() as head:
+                branch = self.facts.branch(tip)
+                ground = self.ledger.ground_for(head, branch)
+                return Judged(branch, ground, judge(ground, branch))
+
+        return self.healed(judged)
+
+    def judged_as(self, proposal_id: str, tip: str) -> Judged:
+        """Return what is decided now of the branch of ``proposal_id``.
+
+        Raises:
+            InvalidInput: it breaks a rule, lacks an object, or holds another proposal than its
+                name says.
+        """
+        try:
+            judged = self.judged(tip)
+            held = judged.branch.proposal.id
+            if held != proposal_id:
+                raise InvalidInput(f"the branch holds the proposal {held}")
+        except (InvalidInput, NotFound) as error:
+            raise InvalidInput(
+                error.message,
+                where=f"{proposal_id} cannot be read",
+                hint=error.hint
+                or f'To clear it away: gitmem reject {proposal_id} --reason "unreadable"',
+            ) from error
+        return judged
+
+
+def _decided(proposal_id: str, what: str, decision: CommitRow | None) -> Closing:
+    """Return the closing of a branch that main decided, as of the day of that decision."""
+    return Closing(
+        id=proposal_id,
+        state="merged" if what == "merged" else "rejected",
+        at=parse_instant(decision.at) if decision else 0,
+        reason=decision.reason if decision else "",
+        by=", ".join(decision.approved_by) if decision else "",
+    )
+
+
+def proposer_identity(who: str) -> Identity:
+    """Return who a proposal's commit names as its author; ``who`` is its ``Proposed-By``."""
+    if is_person(who):
+        return person_identity(who)
+    return Identity(f"gitmem {who.partition(':')[0]}", LEDGER_IDENTITY.email)
+
+
+def reviewer_identity(review: Review) -> Identity:
+    """Return who a review's commit names as its author."""
+    if review.by_person:
+        return person_identity(review.by)
+    return Identity(f"gitmem {review.reviewer}", LEDGER_IDENTITY.email)
+
+
+def person_identity(who: str) -> Identity:
+    """Return the git identity of ``human:Name <address>``."""
+    name, _, address = who.removeprefix("human:").partition(" <")
+    return Identity(name, address.removesuffix(">"))

@@ -1,0 +1,180 @@
+"""Branches that are put aside: on this machine only, for a while, and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gitmem.domain.commit_message import write_message
+from gitmem.domain.instants import format_instant
+from gitmem.domain.kept import KEPT_DAYS, Closing, closing_message, read_closing
+from gitmem.domain.layout import KEPT, PROPOSALS
+from gitmem.domain.objects import ZERO
+from gitmem.domain.planned import LEDGER_IDENTITY
+from gitmem.errors import Busy, GitFailed, InvalidInput, NotFound, Refused
+from gitmem.repo import NewCommit, RefUpdate
+from gitmem.results import Progress
+from gitmem.store.facts import committed_at, message_of
+from gitmem.store.ledger import Head
+from gitmem.store.opened import OpenStore
+
+_DAY = 86_400
+#: What is kept of main itself: accepted commits that it has no more, and strays taken off it.
+OF_MAIN = (KEPT + "main-", KEPT + "stray-")
+LOST, STRAY = OF_MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBranch:
+    """A branch that was put aside: the tip that it had, and why it is no longer open.
+
+    ``closing`` is None for a ref that ends with no closing commit; ``oid`` is what it names.
+    """
+
+    ref: str
+    oid: str
+    tip: str
+    closing: Closing | None
+
+    @property
+    def name(self) -> str:
+        """What the ref is called below ``refs/gitmem/kept/``."""
+        return self.ref.removeprefix(KEPT)
+
+    @property
+    def at(self) -> str:
+        """When it was put aside, as UTC text; empty where nothing says so."""
+        return format_instant(self.closing.at) if self.closing else ""
+
+
+class Keeping(OpenStore):
+    """What is kept aside of a memory. No ref that is pushed reaches it."""
+
+    def keep(self, tip: str, closing: Closing) -> None:
+        """Put the branch of ``closing.id``, which ends at ``tip``, aside.
+
+        Raises:
+            Busy: the branch moved.
+        """
+        with self.repo.lock():
+            self.repo.publish(self._keep(tip, closing))
+
+    def _keep(self, tip: str, closing: Closing) -> list[RefUpdate]:
+        """Close a branch and return the moves that keep it aside, beside what is kept there."""
+        gone = RefUpdate(PROPOSALS + closing.id, None, tip)
+        name, number = KEPT + closing.id, 1
+        while (oid := self.repo.read_ref(name)) is not None:
+            if self._kept(name, oid).tip == tip:
+                return [gone]
+            number += 1
+            name = f"{KEPT}{closing.id}-{number}"
+        return [RefUpdate(name, self._close(tip, closing), ZERO), gone]
+
+    def _close(self, tip: str, closing: Closing) -> str:
+        """Write the commit that closes a branch; where that fails, its tip must do."""
+        who = (LEDGER_IDENTITY, closing.at)
+        message = write_message(closing_message(closing))
+        try:
+            (oid,) = self.repo.write([NewCommit((tip,), message, who, who)])
+        except GitFailed as error:
+            self.notes.append(f"{closing.id} is kept as it was: {error.message}")
+            return tip
+        return oid
+
+    def head(self, progress: Progress | None = None) -> Head:
+        """Return where main stands, with everything up to it verified.
+
+        Where somebody moved main away from accepted commits, those are kept aside, and told.
+        """
+        head = super().head(progress)
+        if self.ledger.lost() and self._pinned is None:
+            self._keep_lost(head)
+        return head
+
+    def _keep_lost(self, head: Head) -> None:
+        if not os.access(self.repo.private, os.W_OK):
+            return
+        lost = {f"{LOST}{oid[:12]}": oid for oid in self.ledger.lost()}
+        try:
+            with self.repo.lock(timeout=0):
+                there = {ref for ref in lost if self.repo.read_ref(ref) is not None}
+                moves = [RefUpdate(r, oid, ZERO) for r, oid in lost.items() if r not in there]
+                if moves:
+                    self.repo.publish(moves)
+                with self.projection.transaction():
+                    self.ledger.forget_lost()
+        except Busy:
+            return  # the next command does it
+        self.notes += [
+            f"main was moved away from {oid[:12]}, which was its newest accepted commit; it is "
+            f"kept as {ref}. To bring back what it held: gitmem fsck --repair"
+            for ref, oid in lost.items()
+        ]
+
+    def lost_mains(self) -> dict[str, str]:
+        """Return the refs that keep accepted commits which main has no more, with those."""
+        self.head()
+        refs = self.repo.refs(KEPT).items()
+        return {
+            ref: oid
+            for ref, oid in refs
+            if ref.startswith(LOST) and not self.ledger.is_accepted(oid)
+        }
+
+    def kept(self) -> list[KeptBranch]:
+        """Return the branches that are kept aside, the newest first."""
+        refs = self.repo.refs(KEPT).items()
+        found = [self._kept(ref, oid) for ref, oid in refs if not ref.startswith(OF_MAIN)]
+        return sorted(found, key=lambda branch: (branch.at, branch.ref), reverse=True)
+
+    def _kept(self, ref: str, oid: str) -> KeptBranch:
+        try:
+            commit = self.repo.reader.commit(oid)
+            closing = read_closing(message_of(commit, oid), committed_at(commit, oid))
+            (tip,) = commit.parents
+        except (InvalidInput, NotFound, ValueError):
+            return KeptBranch(ref, oid, oid, None)
+        return KeptBranch(ref, oid, tip, closing)
+
+    def find_kept(self, prefix: str) -> KeptBranch:
+        """Return the kept branch whose name begins with ``prefix``.
+
+        Raises:
+            NotFound: none or several do.
+        """
+        every = self.kept()
+        exact = [branch for branch in every if branch.name == prefix]
+        matches = exact or [branch for branch in every if prefix and branch.name.startswith(prefix)]
+        if len(matches) == 1:
+            return matches[0]
+        hint = "Run `gitmem proposals --kept` to see what is kept."
+        if matches:
+            names = ", ".join(branch.name for branch in matches[:5])
+            raise NotFound(f"{prefix} is the beginning of {len(matches)}: {names}", hint=hint)
+        raise NotFound(f"nothing is kept as {prefix}", hint=hint)
+
+    def put_back(self, branch: KeptBranch, proposal_id: str) -> None:
+        """Make a kept branch the open proposal ``proposal_id`` again.
+
+        Raises:
+            Refused: it is open.
+        """
+        ref = PROPOSALS + proposal_id
+        with self.repo.lock():
+            if self.repo.read_ref(ref) is not None:
+                raise Refused(f"{proposal_id} is open", hint=f"Run `gitmem diff {proposal_id}`.")
+            moves = [RefUpdate(ref, branch.tip, ZERO), RefUpdate(branch.ref, None, branch.oid)]
+            self.repo.publish(moves)
+
+    def expire_kept(self, now: int) -> Sequence[str]:
+        """Let go of what was put aside more than :data:`KEPT_DAYS` ago; return the names.
+
+        What no closing commit dates stays until a person removes it.
+        """
+        since = now - KEPT_DAYS * _DAY
+        old = [kept for kept in self.kept() if kept.closing and kept.closing.at < since]
+        if old:
+            with self.repo.lock():
+                self.repo.publish([RefUpdate(kept.ref, None, kept.oid) for kept in old])
+        return [kept.name for kept in old]
