@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.domain.layout import MAIN, PRIVATE, PROPOSALS
+from gitmem.domain.layout import MAIN, PRIVATE, PROPOSALS, WORKTREE_NOTE
 from gitmem.errors import GitmemError, NotFound
 from gitmem.repo.discovery import common_dir, find_git_dir
 from gitmem.repo.refs import symbolic_target
@@ -21,7 +21,6 @@ from gitmem.repo.refs import symbolic_target
 DONE, WRONG_CALL, STOP = 0, 2, 4
 """STOP is the one status with which the installed script stops a commit."""
 
-_NOTE = "worktree-at"  # gitmem.repo.worktree.NOTE, which costs importing much more
 _BRANCH_CHECKOUT = "1"  # the third argument of post-checkout; 0: files were checked out
 
 
@@ -35,7 +34,7 @@ class Place(NamedTuple):
     @property
     def has_note(self) -> bool:
         """Whether a merge may not have reached some work tree yet."""
-        return os.path.lexists(self.common / PRIVATE / _NOTE)
+        return os.path.lexists(self.common / PRIVATE / WORKTREE_NOTE)
 
     def command(self, words: str) -> str:
         """``gitmem WORDS`` so that it works when it is pasted."""

@@ -33,6 +33,8 @@ PRIVATE = "gitmem"
 
 CACHE = "cache.sqlite"
 SESSIONS = "sessions"
+WORKTREE_NOTE = "worktree-at"
+"""Says which work trees a merge may not have reached yet; the hook scripts look for it, too."""
 
 MAX_NAME = 80
 """Characters of a record's name; with the folders and `.lock` it stays far below 255 bytes."""

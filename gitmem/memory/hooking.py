@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.cache import Damaged, Projection, Unusable
-from gitmem.domain.layout import MAIN
+from gitmem.domain.layout import MAIN, WORKTREE_NOTE
 from gitmem.errors import Busy
 from gitmem.memory.opened import OpenMemory
 from gitmem.repo.refs import read_ref
@@ -70,9 +70,7 @@ class Hooking(OpenMemory):
         loaded where nothing is to be done. Returns the commits at the end of main that are no
         memory, where main had moved.
         """
-        from gitmem.repo.worktree import NOTE
-
-        if os.path.lexists(self._cache.with_name(NOTE)):
+        if os.path.lexists(self._cache.with_name(WORKTREE_NOTE)):
             from gitmem.repo import finish_worktree
 
             store = self._opened()

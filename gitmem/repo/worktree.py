@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitmem.domain.layout import MAIN
+from gitmem.domain.layout import MAIN, WORKTREE_NOTE
 from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
 from gitmem.errors import Busy, GitmemError
 from gitmem.repo.checkout import WorkTree, advance, advance_index, is_at, unfinished
@@ -27,9 +27,6 @@ from gitmem.repo.refs import read_ref, symbolic_target
 
 if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
-
-NOTE = "worktree-at"
-"""Name of the note below gitmem's own directory; the hook scripts look for it, too."""
 
 _MAX_NOTE = 1024 * 1024
 _MAIN_TREE = "."
@@ -119,7 +116,7 @@ def finish_worktree(repo: Repo) -> list[str]:
     Costs one look at a file where there is nothing to finish. Does nothing in a store that
     cannot be written, or while another writer is at work.
     """
-    note = repo.private / NOTE
+    note = repo.private / WORKTREE_NOTE
     if not os.path.lexists(note) or not os.access(repo.private, os.W_OK):
         return []
     try:
@@ -136,7 +133,7 @@ def finish_worktree(repo: Repo) -> list[str]:
 
 def is_behind(repo: Repo) -> bool:
     """Whether some work tree could not be brought along yet; then its files are not main's."""
-    return os.path.lexists(repo.private / NOTE)
+    return os.path.lexists(repo.private / WORKTREE_NOTE)
 
 
 def heal_index(repo: Repo, git_dir: Path, index: Path) -> IndexHealing | None:
@@ -216,7 +213,7 @@ def standing_in_the_way(tree: WorkTree) -> str | None:
 
 def _read(repo: Repo) -> tuple[dict[str, str], list[str]]:
     """What is noted (work tree -> commit), and a sentence if the note cannot be read."""
-    path = repo.private / NOTE
+    path = repo.private / WORKTREE_NOTE
     noted: object = None
     try:
         if stat.S_ISREG(path.lstat().st_mode):  # a link, a folder or a pipe is not what was noted
@@ -254,7 +251,7 @@ def _drop(path: Path) -> None:
 
 
 def _write(repo: Repo, noted: dict[str, str]) -> None:
-    path: Path = repo.private / NOTE
+    path: Path = repo.private / WORKTREE_NOTE
     if not noted:
         _drop(path)
         return
