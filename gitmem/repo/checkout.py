@@ -157,7 +157,11 @@ def _index_along(
 ) -> tuple[_Left, dict[str, IndexEntry]] | None:
     """Bring the index along; what was left and its entries, None where it cannot be written."""
 
+    moved = {change.old_oid for change in changes}
+
     def staged(oid: str, new_oid: str) -> bool:
+        if oid in moved:  # by `git mv`: the old commit has it
+            return True
         (found,) = reader.read_many([oid])
         return isinstance(found, Found) and same_text(found.data, reader.blob(new_oid))
 
