@@ -52,14 +52,16 @@ def proposed(
     *facts: Mapping[str, Any],
     retire: Iterable[str] = (),
     kind: str = "consolidate",
+    digits: str = "",
 ) -> str:
-    """Propose a change on a day, ready to be approved; the proposal's id."""
+    """Propose a change on a day, ready to be approved; the proposal's id, which ends in
+    ``digits`` where they are given."""
     gone = dict.fromkeys(retire, "")
     with on(root, day) as memory:
         store = memory._opened()
         names = [one["name"] for one in facts]
         ground = store.facts.ground(store.head().accepted, [*names, *gone])
-        nonce = f"{store.head().accepted[:6]}{len(store.open_proposals()):026d}"
+        nonce = f"{digits or store.head().accepted[:6]}{len(store.open_proposals()):026d}"
         origin = Origin(kind, "rules", None, None, nonce, at(day))
         draft = make_draft(ground, origin, [_entry(store, one, at(day)) for one in facts], gone)
         checks = checks_review(draft, [], at(day))
