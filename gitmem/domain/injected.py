@@ -97,6 +97,9 @@ _CONTINUED = re.compile(
     r"^[^\S\n]*+[>*#]{0,8}+[^\S\n]*+(?:" + "|".join(map(re.escape, _OPEN_ENDED)) + ")",
     re.IGNORECASE | re.MULTILINE,
 )
+#: Words of which one stands in every text that is not one person's from beginning to end, as
+#: far as plain ASCII goes.
+_CUES = re.compile("<|" + "|".join(re.escape(p[:8]) for p in INJECTED_PREFIXES), re.IGNORECASE)
 _TOOL_NAMES = frozenset(name.replace("-", "_") for name in TOOL_TAGS)
 _INJECTED_NAMES = frozenset(name.replace("-", "_") for name in INJECTED_TAGS)
 _PREFIXES = tuple(prefix.lower() for prefix in INJECTED_PREFIXES)
@@ -235,7 +238,10 @@ def segments_of_parts(texts: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
     the segments of a part are its text; a segment of white space alone is joined to its
     neighbour.
     """
-    shown = Shown.of("".join(texts))
+    whole = "".join(texts)
+    if whole.isascii() and not _CUES.search(whole):
+        return tuple((Segment("human", text),) if text else () for text in texts)
+    shown = Shown.of(whole)
     runs = [(shown.origin(end), cls) for end, cls in _runs(shown.text)]
     divided: list[tuple[Segment, ...]] = []
     start = 0

@@ -59,7 +59,7 @@ class Staged:
         before = ""
         for raw in conversation:
             message, kinds, before = canonical_message(raw, self.count, before)
-            self._write(message, _keys(raw, message))
+            self._write(message, raw)
             for kind in kinds:
                 self._kinds.setdefault(kind, array("Q")).append(message.index)
         self.file.flush()
@@ -85,15 +85,18 @@ class Staged:
         self.file.seek(0)
         self.file.write(data)
 
-    def _write(self, message: Message, keys: list[str]) -> None:
-        value = message.to_json()
-        line = canonical_json(value)
+    def _write(self, message: Message, raw: RawMessage) -> None:
+        line = canonical_json(message.to_json())
         self._hash.update(line if not self.count else b"," + line)
         if not self.count:
             self.first = message_digest(message)
-        if keys:
+        if raw.client_id is not None or raw.client_time is not None:
             self.keyed = True
-            line = canonical_json({**value, "keys": keys})
+            # Sorted keys: what says when and where comes before the parts, and no text does.
+            before, parts, said = line.partition(b',"parts":')
+            keys = f',"keys":["{_key("id", raw.client_id, said)}",'
+            keys += f'"{_key("time", raw.client_time, said)}"]'
+            line = before + keys.encode() + parts + said
         self.file.write(line + b"\n")
         self.count += 1
 
@@ -120,16 +123,12 @@ def _redact_again(before: str, text: str) -> Redacted:
     return redact_continuation(before, text)
 
 
-def _keys(raw: RawMessage, message: Message) -> list[str]:
-    """Return what a copy of the message in another file is known by: hashes of its client's id
-    and of its time, each with what it says. Where the client gives neither, it is not known."""
-    if raw.client_id is None and raw.client_time is None:
-        return []
-    said = [message.role, [piece.model_dump(by_alias=True) for piece in message.parts]]
-    return [
-        "" if name is None else sha256_hex(canonical_json([kind, name, said]))[:16]
-        for kind, name in (("id", clean(raw.client_id)), ("time", clean(raw.client_time)))
-    ]
+def _key(kind: str, name: str | None, said: bytes) -> str:
+    """Return what a copy of a message in another file is known by: a hash of what its client
+    calls it (or when, by ``kind``) and of what it says; nothing where the client is silent."""
+    if name is None:
+        return ""
+    return sha256_hex(f"{kind}\0{clean(name)}\0".encode() + said)[:16]
 
 
 def clean(name: str | None) -> str | None:

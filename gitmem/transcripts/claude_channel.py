@@ -8,6 +8,7 @@ that could say where the text comes from, and is not known, makes the line ``unk
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -105,5 +106,6 @@ def _by_origin(entry: Mapping[str, Any]) -> tuple[PartClass, str]:
     return "human", ""
 
 
+@functools.lru_cache(maxsize=1024)
 def _is_telling(field: str) -> bool:
     return _TELLING.search(_CAPITAL.sub("_", field).lower().replace("-", "_")) is not None
