@@ -101,12 +101,28 @@ def _formats(ctx: click.Context) -> Found:
     return dict.fromkeys(ADAPTERS, "").items()
 
 
+def _policy_keys(ctx: click.Context) -> Found:
+    from gitmem.domain.policy_keys import MEANINGS
+
+    return MEANINGS.items()
+
+
+def _hook_targets(ctx: click.Context) -> Found:
+    from gitmem.services.hooking import TARGETS
+
+    return dict.fromkeys(TARGETS, "").items()
+
+
 # By the names that the commands give their parameters.
 _OF_OPTIONS: Mapping[str, Source] = {
     "format": _formats,
     "only": _proposed_records,
     "type": _types,
 }
-_OF_ARGUMENTS: Mapping[str, Source] = {"name": _records}
+_OF_ARGUMENTS: Mapping[str, Source] = {
+    "key": _policy_keys,
+    "name": _records,
+    "target": _hook_targets,
+}
 # By the commands whose ID is not that of an open proposal.
 _OF_IDS: Mapping[str, Source] = {}

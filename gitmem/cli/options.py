@@ -29,6 +29,11 @@ EXIT_CODES = {
     "missing.",
     "fsck": "0 when all is well, 1 when something is not as it should be.",
     "log": "1 when nothing of that name was ever remembered.",
+    "hooks install": "1 when a hook could not be installed.",
+    "hooks remove": "1 when a hook could not be removed.",
+    "policy edit": "1 when it was refused or you say no; 4 when the policy changed meanwhile.",
+    "policy set": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
+    "missing, or when the policy changed meanwhile.",
     "propose": "0 also when the proposal waits for a person.",
     "reject": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
     "missing. Of several ids, the worst.",
@@ -111,8 +116,10 @@ def _check_decoded(text: str, name: str) -> None:
 def command(name: str, *, example: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command with the common options; its help ends with ``example``."""
     epilog = f"\b\nExample:\n  {example}"
-    if name in EXIT_CODES:
-        epilog += f"\n\nEnds with {EXIT_CODES[name]}"
+    words = example.split()
+    called = " ".join(words[1 : words.index(name) + 1])  # a command of a group has two words
+    if called in EXIT_CODES:
+        epilog += f"\n\nEnds with {EXIT_CODES[called]}"
 
     def make(function: Callable[..., Any]) -> click.Command:
         made = click.command(name, epilog=epilog)(click.pass_obj(function))

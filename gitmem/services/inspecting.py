@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from gitmem.domain.layout import MANIFEST, RECORD_TYPES
+from gitmem.domain.layout import MANIFEST, RECORD_TYPES, VIEW, parse_record_path
 from gitmem.domain.manifest import parse_manifest
+from gitmem.repo import hooks
+from gitmem.repo.edits import edits_in_files, main_work_trees
 from gitmem.repo.worktree import is_behind
 from gitmem.results import ProposalSummary, Status, UnreadableRecord
 from gitmem.sessions import SessionFiles
@@ -33,9 +35,14 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
     waiting = [p for p in queue if p.state in _DECIDABLE]
     by_type = {name: getattr(manifest.records.by_type, name) for name in RECORD_TYPES}
     behind = is_behind(store.repo)
-    steps = [*_about_main(head, behind), *_about_queue(queue), *_about_kept(store)]
+    steps = [*_about_edits(store, head, queue), *_about_queue(queue)]
+    if behind:
+        steps.append(
+            _step("End the merge or rebase in the checked-out files, and then run", "status")
+        )
     if not manifest.records.count and not queue:
         steps += _first_steps(sessions)
+    steps += _about_hooks(store)
     return Status(
         store=_root(store),
         path=str(store.repo.root or store.repo.git_dir),
@@ -86,12 +93,40 @@ def _step(why: str, command: str, proposal: str | None = None) -> str:
     return f"{why}: gitmem {command}{end}"
 
 
-def _about_main(head: Head, behind: bool) -> Iterator[str]:
-    """What keeps main, or the files that show it, from being what they should be."""
-    if head.strays:
-        yield _step("See what stands on main and is no memory", "fsck")
-    if behind:
-        yield _step("End the merge or rebase in the checked-out files, and then run", "status")
+def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> Iterator[str]:
+    """What a person changed by hand and nobody has proposed yet."""
+    adopting = [proposal for proposal in queue if proposal.kind == "adopt"]
+    proposed = {record.name for proposal in adopting for record in proposal.records}
+    edited = [path for path in _edited(store, head) if _name(path) not in proposed]
+    if edited:
+        more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
+        yield _step(f"{edited[0]}{more} edited by hand; propose what they say now", "adopt")
+    elif head.strays and not adopting:
+        yield _step("Propose what was committed by hand", "adopt")
+
+
+def _edited(store: Store, head: Head) -> Iterator[str]:
+    """The files checked out from main that are not as main has them, as ``adopt`` sees them."""
+    for tree in main_work_trees(store.repo)[0]:
+        for edit in edits_in_files(store.repo, tree, head.tip):
+            if edit.path not in (VIEW, MANIFEST):
+                yield edit.path
+
+
+def _name(path: str) -> str:
+    """The record that a file belongs to, else the file."""
+    parsed = parse_record_path(path)
+    return parsed.name if parsed else path
+
+
+def _about_hooks(store: Store) -> Iterator[str]:
+    """Hooks that are not there, where git would run them."""
+    if store.repo.root is None:
+        return
+    report = hooks.look(store.repo.git_dir)
+    missing = [line for line in report.hooks if line.state in ("absent", "outdated")]
+    if missing and report.elsewhere is None:
+        yield _step(f"Install the hooks that git lacks here ({len(missing)})", "hooks install git")
 
 
 def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
@@ -113,9 +148,9 @@ def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
 # For each state in which a proposal cannot go on: what to say of one, of several, and to do.
 _STUCK = {
     "stale": (
-        "is stale: memory moved on; see what it said, and propose it again",
-        "are stale: memory moved on; see what the first said, and propose it again",
-        "diff",
+        "is stale: memory moved on; reject it, and propose it again",
+        "are stale: memory moved on; reject the first, and propose it again",
+        'reject --reason "memory moved on"',
     ),
     "changes_requested": (
         "needs changes; see what was found",
@@ -148,11 +183,6 @@ def _decidable(waiting: Sequence[ProposalSummary]) -> Iterator[str]:
     yield _step(_counted(waiting, "waits; read it", "wait; read the first"), "diff", first)
     yield _step("Then approve it", "approve", first)
     yield _step("Or reject it", 'reject --reason "not worth keeping"', first)
-
-
-def _about_kept(store: Store) -> Iterator[str]:
-    """What was put aside on this machine and can still be had back."""
-    yield from ()
 
 
 def _first_steps(sessions: SessionFiles) -> Iterator[str]:

@@ -16,29 +16,50 @@ from gitmem.cli.root import gitmem as group
 from tests.cli.harness import RunCommand, environment
 
 
-def command(name: str) -> click.Command:
-    found = group.get_command(click.Context(group), name)
-    assert found is not None
+def called(*words: str) -> click.Command:
+    """The command of these words, as ``policy set``."""
+    found: click.Command = group
+    for word in words:
+        assert isinstance(found, click.Group)
+        inner = found.get_command(click.Context(found), word)
+        assert inner is not None
+        found = inner
     return found
 
 
+def _every_call() -> list[str]:
+    names = []
+    for name in COMMANDS:
+        names.append(name)
+        if isinstance(made := called(name), click.Group):
+            names += [f"{name} {inner}" for inner in made.list_commands(click.Context(made))]
+    return names
+
+
+EVERY = _every_call()
+
+
 def options_of(name: str) -> set[str]:
-    return {option for parameter in command(name).params for option in parameter.opts}
+    return {option for parameter in called(*name.split()).params for option in parameter.opts}
+
+
+def help_of(name: str) -> str:
+    command = called(*name.split())
+    return command.get_help(click.Context(command, info_name=f"gitmem {name}"))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_one_line_of_help_is_the_commands_own(name: str) -> None:
-    assert command(name).get_short_help_str(limit=200) == COMMANDS[name][1]
-    assert command(name).name == name
+    assert called(name).get_short_help_str(limit=200) == COMMANDS[name][1]
+    assert called(name).name == name
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_help_has_an_example_that_calls_the_command(name: str) -> None:
-    text = command(name).get_help(click.Context(command(name), info_name=f"gitmem {name}"))
-    assert f"Example:\n    gitmem {name}" in text
+    assert f"Example:\n    gitmem {name}" in help_of(name)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_command_takes_the_common_options(name: str) -> None:
     assert options_of(name) >= {"--store", "--json", "--verbose", "--debug"}
 
@@ -48,18 +69,20 @@ def test_a_command_for_people_takes_their_name_and_their_yes(name: str) -> None:
     assert options_of(name) >= {"--as", "--yes"}
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_what_exit_codes_mean_is_told_where_it_matters(name: str) -> None:
+    matters = "--yes" in options_of(name) or name in ("fsck", "search")
+    assert (name in EXIT_CODES) or not matters
+    ends = f"Ends with {EXIT_CODES.get(name, '')}"
+    assert (ends in " ".join(help_of(name).split())) == (name in EXIT_CODES)
+
+
+def test_exit_codes_are_told_of_commands_that_there_are() -> None:
+    assert set(EXIT_CODES) <= set(EVERY)
+
+
 def test_every_command_stands_in_one_section() -> None:
     assert sum(map(len, SECTIONS.values())) == len(COMMANDS)
-
-
-def test_what_exit_codes_mean_is_told_where_it_matters() -> None:
-    assert set(COMMANDS) >= set(EXIT_CODES)
-    decisions = {name for name in COMMANDS if "--yes" in options_of(name)}
-    assert set(EXIT_CODES) >= decisions | {"fsck", "search"}
-    for name in EXIT_CODES:
-        text = command(name).get_help(click.Context(command(name), info_name=f"gitmem {name}"))
-        assert "Ends with " in text
-        assert " ".join(EXIT_CODES[name].split()) in " ".join(text.split())
 
 
 def test_help_lists_every_command_and_loads_none(gitmem: RunCommand) -> None:
