@@ -77,3 +77,44 @@ def test_an_init_where_a_memory_is_says_so_and_changes_nothing(tmp_path: Path) -
         MemoryStore.init(tmp_path / "m")
     with MemoryStore.open(tmp_path / "m") as memory:
         assert len(memory.list()) == 1
+
+
+def test_a_new_memory_has_the_hooks_of_git_and_pulls_only_forward(
+    tmp_path: Path, git: RunGit
+) -> None:
+    with MemoryStore.init(tmp_path / "我的 记忆") as memory:
+        assert memory.notes == []
+        assert memory.hooks().complete
+    assert git(tmp_path / "我的 记忆", "config", "--local", "pull.ff").strip() == "only"
+
+
+def test_a_hook_that_a_template_brought_is_kept_and_runs_first(tmp_path: Path, git: RunGit) -> None:
+    root = tmp_path / "m"
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    own = root / ".git/hooks/pre-commit"
+    own.parent.mkdir()
+    own.write_text("#!/bin/sh\n# 模板\n")
+    own.chmod(0o700)
+    with MemoryStore.init(root) as memory:
+        assert memory.hooks().complete
+        assert memory.remove_hooks().hooks[-1].state == "foreign"
+    assert own.read_text() == "#!/bin/sh\n# 模板\n"
+    assert own.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("way", ["core.hooksPath", "symbolic link"])
+def test_a_memory_is_made_where_no_hook_can_be_installed(
+    tmp_path: Path, git: RunGit, way: str
+) -> None:
+    root, shared = tmp_path / "m", tmp_path / "共享"
+    shared.mkdir()
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    if way == "core.hooksPath":
+        git(root, "config", "--global", "core.hooksPath", str(shared))
+    else:
+        (root / ".git/hooks").symlink_to(shared)
+    with MemoryStore.init(root) as memory:
+        (note,) = memory.notes
+        assert way in note and "gitmem hook" in note
+        assert memory.fsck().ok
+    assert list(shared.iterdir()) == []
