@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gitmem.cli.output import Output, Styled, prepare_streams, without_credentials
 from gitmem.errors import GitmemError
@@ -96,6 +96,12 @@ def _expected(action: Action, args: list[str], output: Output, *, debug: bool) -
 def report_error(output: Output, error: GitmemError) -> int:
     """Print an expected error and return its exit code."""
     return report(output, error.message, error.hint, error.exit_code)
+
+
+def gravest(codes: Iterable[int]) -> int:
+    """The exit code of a command that did several things; an unknown one is the gravest."""
+    order = [DONE, WAITING, REFUSED, USAGE]
+    return max(codes, key=lambda code: order.index(code) if code in order else len(order))
 
 
 def error_json(message: str, hint: str, code: int) -> dict[str, object]:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitmem.cli.boundary import DONE, REFUSED, USAGE, WAITING, error_json, report_error
+from gitmem.cli.boundary import DONE, REFUSED, error_json, gravest, report_error
 from gitmem.cli.call import Call
 from gitmem.cli.options import command, person_option, yes_option
 from gitmem.cli.output import Styled
 from gitmem.cli.prompting import ask, require_person
 from gitmem.cli.showing import effects, show_diff, state
-from gitmem.errors import GitmemError, InvalidInput
+from gitmem.errors import GitmemError, InvalidInput, NotFound
 from gitmem.results import MergeResult, ProposalDiff
 
 if TYPE_CHECKING:
     from gitmem.memory import MemoryStore
 
-# Of several ids, the exit code is the worst.
-_GRAVITY = [DONE, WAITING, REFUSED, USAGE]
-
 
 @command("proposals", example="gitmem proposals")
-def proposals(call: Call) -> None:
-    """List the proposals that are open."""
+@click.option("--kept", is_flag=True, help="Those that were put aside on this machine instead.")
+def proposals(call: Call, kept: bool) -> None:
+    """List the proposals that are open.
+
+    A proposal that was rejected, or of which a part was approved, is kept for 90 days.
+    """
+    if kept:
+        _list_kept(call)
+        return
     with call.opened() as store:
         found = store.proposals()
     out = call.output.out
@@ -48,6 +53,32 @@ def proposals(call: Call) -> None:
             for proposal in found
         ],
         whole=["id", "kind", "state"],
+    )
+
+
+def _list_kept(call: Call) -> None:
+    with call.opened() as store:
+        found = store.kept()
+    out = call.output.out
+    if call.json:
+        out.json([proposal.to_json() for proposal in found])
+        return
+    if not found and out.terminal:
+        out.line("Nothing is kept aside.")
+        return
+    out.table(
+        ["id", "state", "records", "why", "kept"],
+        [
+            [
+                Styled(proposal.id, "name"),
+                state(proposal.state),
+                effects(proposal.records),
+                proposal.reason,
+                Styled(proposal.kept_at, "dim"),
+            ]
+            for proposal in found
+        ],
+        whole=["id", "state", "kept"],
     )
 
 
@@ -81,39 +112,90 @@ def _show_patch(call: Call, patch: str) -> None:
         call.output.out.line(Styled(line, style) if style else line)
 
 
-@command("approve", example="gitmem approve extract-20261130-7f3a2c")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@command("approve", example="gitmem approve extract-20261130-7f3a2c --only prefers-tabs")
+@click.argument("ids", metavar="ID...", nargs=-1)
+@click.option("--only", metavar="NAME", multiple=True, help="Approve this record of it alone.")
+@click.option("--edit", is_flag=True, help="Open the texts in $VISUAL or $EDITOR first.")
+@click.option("--all", "every", is_flag=True, help="Every open proposal.")
 @person_option
 @yes_option
-def approve(call: Call, ids: tuple[str, ...], person: str | None, yes: bool) -> int:
+def approve(
+    call: Call,
+    ids: tuple[str, ...],
+    only: tuple[str, ...],
+    edit: bool,
+    every: bool,
+    person: str | None,
+    yes: bool,
+) -> int:
     """Approve proposals and merge them.
 
     Each is shown and asked about. What is merged is exactly what was shown: the approval fails
-    when the proposal has changed in the meantime.
+    when the proposal has changed in the meantime. With --only, the rest of the proposal is put
+    aside (`gitmem proposals --kept`). With --edit, delete a block to reject that record, and
+    change a text to approve it in your own words.
     """
+    _check_ids(ids, every)
+    if only and (edit or every or len(ids) != 1):
+        raise click.UsageError("--only goes with one ID, and without --edit and --all.")
+    if edit:
+        from gitmem.cli.batch_approval import approve_in_editor
+
+        return approve_in_editor(call, ids, every, person, yes)
 
     def act(store: MemoryStore, shown: ProposalDiff) -> MergeResult:
-        return store.approve(shown.summary.id, person=person, expected_change=shown.change)
+        name, change = shown.summary.id, shown.change
+        if only and {record.name for record in shown.records} != set(only):
+            return store.approve_part(name, only=only, person=person, expected_change=change)
+        return store.approve(name, person=person, expected_change=change)
 
-    return _each(call, ids, yes, "Approve and merge", act, _whole)
+    def look(store: MemoryStore, given: str) -> ProposalDiff:
+        return part_of(store.diff(given), only) if only else store.diff(given)
+
+    return _each(call, ids, every, yes, "Approve and merge", act, look)
 
 
 @command("reject", example='gitmem reject extract-20261130-7f3a2c --reason "only for this task"')
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("ids", metavar="ID...", nargs=-1)
 @click.option("--reason", metavar="TEXT", required=True, help="Why; it is kept in the ledger.")
+@click.option("--all", "every", is_flag=True, help="Every open proposal.")
 @person_option
 @yes_option
-def reject(call: Call, ids: tuple[str, ...], reason: str, person: str | None, yes: bool) -> int:
-    """Reject proposals, so that they do not come back."""
+def reject(
+    call: Call, ids: tuple[str, ...], reason: str, every: bool, person: str | None, yes: bool
+) -> int:
+    """Reject proposals, so that they do not come back.
+
+    A rejected proposal stays on this machine for 90 days: `gitmem proposals --kept` lists it,
+    and `gitmem reopen ID` proposes it again.
+    """
+    _check_ids(ids, every)
 
     def act(store: MemoryStore, shown: ProposalDiff) -> MergeResult:
         return store.reject(shown.summary.id, reason=reason, person=person)
 
-    return _each(call, ids, yes, "Reject", act, _what_can_be_shown)
+    return _each(call, ids, every, yes, "Reject", act, _what_can_be_shown)
 
 
-def _whole(store: MemoryStore, given: str) -> ProposalDiff:
-    return store.diff(given)
+def _check_ids(ids: Sequence[str], every: bool) -> None:
+    if bool(ids) == every:
+        raise click.UsageError("give either the ID of a proposal or --all.")
+
+
+def part_of(shown: ProposalDiff, only: Collection[str]) -> ProposalDiff:
+    """Return a proposal as it is shown with these records alone.
+
+    Raises:
+        NotFound: it does not touch one of them.
+    """
+    names = [record.name for record in shown.records]
+    unknown = sorted(set(only) - set(names))
+    if unknown:
+        raise NotFound(
+            f"{shown.summary.id} does not touch {unknown[0]}",
+            hint=f"It touches: {', '.join(names)}",
+        )
+    return replace(shown, records=tuple(record for record in shown.records if record.name in only))
 
 
 def _what_can_be_shown(store: MemoryStore, given: str) -> ProposalDiff:
@@ -136,6 +218,7 @@ def _what_can_be_shown(store: MemoryStore, given: str) -> ProposalDiff:
 def _each(
     call: Call,
     ids: Sequence[str],
+    every: bool,
     yes: bool,
     verb: str,
     act: Callable[[MemoryStore, ProposalDiff], MergeResult],
@@ -145,7 +228,10 @@ def _each(
     codes, documents = [DONE], []
     with call.opened() as store:
         require_person(store, yes=yes)
-        for given in dict.fromkeys(ids):
+        wanted = [line.id for line in store.proposals()] if every else ids
+        if not wanted and not call.json:
+            call.output.out.line("No proposal is open.")
+        for given in dict.fromkeys(wanted):
             try:
                 shown = look(store, given)
                 code, document = _decide(call, store, shown, yes, verb, act)
@@ -164,12 +250,7 @@ def _each(
             documents.append(document)
     if call.json:
         call.output.out.json(documents)
-    return max(codes, key=_gravity)
-
-
-def _gravity(code: int) -> int:
-    """How grave an exit code is; one that is not known here is the gravest."""
-    return _GRAVITY.index(code) if code in _GRAVITY else len(_GRAVITY)
+    return gravest(codes)
 
 
 def _decide(

@@ -51,6 +51,15 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "diff": ("queue:diff", "Show what a proposal changes, with its quotes."),
         "approve": ("queue:approve", "Approve proposals and merge them."),
         "reject": ("queue:reject", "Reject proposals, so that they do not come back."),
+        "rebase": (
+            "reconsidering:rebase",
+            "Put a stale proposal on the newest commit of main.",
+        ),
+        "revert": (
+            "reconsidering:revert",
+            "Undo a merge by a new one; what was changed after it is kept.",
+        ),
+        "reopen": ("reconsidering:reopen", "Propose again what was put aside."),
     },
     "Rule": {
         "policy": ("policy:policy", "Show or change the rules by which proposals are merged."),

@@ -43,7 +43,8 @@ class Proposing(OpenMemory):
         while True:
             captured = capture_transcript(store, sessions, Path(transcript), format, now, progress)
             if isinstance(captured, Own):
-                nothing = ProposalResult(None, "nothing", (), (), (Dropped("*", captured.why),))
+                dropped = Dropped(Path(transcript).name, captured.why)
+                nothing = ProposalResult(None, "nothing", (), (), (dropped,))
                 return self._noted(
                     replace(nothing, counts=dict(captured.counts), notes=captured.notes)
                 )
@@ -57,6 +58,7 @@ class Proposing(OpenMemory):
                 result = propose(store, session, batch, origin)
                 sessions.mark_consumed(session.id, found.upto, result.proposal, _instant(now))
                 expire_sessions(store, sessions, now)
+                store.expire_kept(now)
             break
         left = len(session.messages) - found.upto
         more = (f"{left} messages are left for another run of the same command",) if left else ()
@@ -94,6 +96,7 @@ class Proposing(OpenMemory):
             session = stored_session(sessions, asked.session or "")
         origin = self._origin(asked.kind, "caller", session.id, session.attested)
         result = propose(store, session, batch, origin)
+        store.expire_kept(origin.now)
         return self._noted(replace(result, counts=dict(counts), notes=notes))
 
 

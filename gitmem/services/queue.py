@@ -109,7 +109,8 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
         )
         return MergeResult(proposal_id, "rejected", "")
     records = _records(store, proposal_id, tip)
-    commit = decide_rejection(store, proposal_id, tip, records, who, now, reason, nonce)
+    with store.repo.lock():
+        commit = decide_rejection(store, proposal_id, tip, records, who, now, reason, nonce)
     return MergeResult(proposal_id, "rejected", commit)
 
 

@@ -12,6 +12,7 @@ from gitmem.domain.tombstone import MAX_REASON, Tombstone, statement_hash
 from gitmem.domain.verify import DecisionFields
 from gitmem.errors import InvalidInput, Usage
 from gitmem.redaction import find_secrets
+from gitmem.store.checking import tombstones
 from gitmem.store.store import Store
 from gitmem.store.view_file import restore_view
 
@@ -31,7 +32,9 @@ def decide_rejection(
     ``records`` are those whose texts are not to come back by themselves. A text that has a
     tombstone already keeps its first one.
     """
-    tombs = {}
+    tombs: dict[str, bytes | None] = {}
+    texts = [statement(record) for record in records.values()]
+    first = tombstones(store, store.head().accepted, texts)
     for name, record in records.items():
         tomb = Tombstone(
             version=1,
@@ -42,7 +45,8 @@ def decide_rejection(
             reason=reason,
             hash=statement_hash(statement(record)),
         )
-        tombs[tombstone_path(tomb.key)] = tomb.to_bytes()
+        if tomb.key not in first:
+            tombs.setdefault(tombstone_path(tomb.key), tomb.to_bytes())
     fields = DecisionFields(
         id=f"reject-{compact_day(now)}-{nonce[:6]}",
         kind="reject",

@@ -304,3 +304,18 @@ def test_retiring_a_record_buries_nothing(memory: MemoryStore) -> None:
     again = memory.propose(asked(FACT))
     assert again.proposal and named(again) == []
     assert named(memory.propose(asked(NEARLY))) == []
+
+
+def test_the_first_reason_stands_when_the_same_words_are_rejected_again(
+    memory: MemoryStore,
+) -> None:
+    """A proposal older than the forgetting says the same, and is rejected too."""
+    proposal = memory.propose(asked(FACT, name="indent")).proposal
+    assert proposal
+    remember(memory)
+    memory.forget("tabs", reason="最早的理由", person=BEN)
+    memory.reject(proposal, reason="later", person=ADA)
+    assert len(tombstones(memory)) == 1
+    again = memory.propose(asked(FACT))
+    assert why_dropped(again)["tabs"].endswith(": 最早的理由")
+    assert memory.fsck().ok
