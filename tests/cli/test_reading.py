@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from gitmem import MemoryStore
 from tests.cli.harness import ADA, RunCommand, RunOnTerminal
 from tests.conftest import RunGit
+from tests.memory.timeline import at, fact, merged
+from tests.store.stories import copy
 
 
 def test_list_in_a_pipe_is_one_line_for_each_record(gitmem: RunCommand, tabs: Path) -> None:
@@ -179,3 +182,100 @@ def test_json_is_utf8_whatever_the_language_of_the_machine(gitmem: RunCommand, s
     done = gitmem("list", "--json", env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"})
     assert "用户喜欢制表符" in done.out
     assert json.loads(done.out)[0]["name"] == "zhi-biao-fu"
+
+
+# --- moments of the past, and what holds when --------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def _dated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("dated") / "memory"
+    MemoryStore.init(root, clock=lambda: at("2026-01-01")).close()
+    merged(root, "2026-01-02", fact("tabs-then", "缩进用制表符，tab 宽四格。", type="user"))
+    merged(
+        root,
+        "2026-01-04",
+        fact("tabs-now", "缩进用制表符。", quotes_of=["tabs-then"], type="user"),
+        retire=["tabs-then"],
+    )
+    merged(
+        root,
+        "2026-01-06",
+        fact("tabs-once", "缩进曾用空格。", valid_until="2020-01-01", status="unconfirmed"),
+        fact("tabs-old", "缩进是旧规矩。"),
+        fact("tabs-rule", "缩进按新规矩。", supersedes=["tabs-old"], valid_until="9998-12-31"),
+    )
+    return root
+
+
+@pytest.fixture
+def dated(_dated: Path, tmp_path: Path) -> Path:
+    return copy(_dated, tmp_path / ".memory")
+
+
+def test_every_reading_command_can_look_back(gitmem: RunCommand, dated: Path) -> None:
+    assert [line["name"] for line in gitmem("list", "--at", "2026-01-03", "--json").json] == [
+        "tabs-then"
+    ]
+    assert gitmem("list", "--at=main~1").out.startswith("tabs-now\tuser\t缩进用制表符。\t")
+    assert gitmem("show", "tabs-then", "--at", "2026-01-02T20:00+08:00").out.startswith(
+        "tabs-then  user\n缩进用制表符，tab 宽四格。\n"
+    )
+    assert gitmem("search", "缩进", "--at", "main~2").out.split("\t")[1] == "tabs-then"
+    assert [entry["kind"] for entry in gitmem("log", "--at=main~2", "--json").json] == [
+        "merge", "genesis",
+    ]  # fmt: skip
+    why = gitmem("why", "tabs-now", "--at=2026-01-05", "--json").json
+    assert [source["name"] for source in why["sources"]] == ["tabs-then"]
+    assert "has not come yet" in gitmem("list", "--at", "9999-01-01").err
+
+
+def test_a_moment_that_is_none_is_refused_in_words(gitmem: RunCommand, dated: Path) -> None:
+    done = gitmem("show", "tabs-nwo", "--at", "--help", code=1)
+    assert done.out == ""
+    assert "'--help' names no commit and no date" in done.err
+    assert "Did you mean" not in done.err
+    assert "2026-01-01T12:00:00Z" in gitmem("list", "--at", "2025-12-31", code=1).err
+    assert "empty" in gitmem("list", "--at=", code=2).err
+    assert gitmem("list", "--at", "2026-02-30", "--json", code=1).error["message"]
+
+
+def test_a_log_says_by_way_of_which_name(gitmem: RunCommand, dated: Path) -> None:
+    lines = gitmem("log", "tabs-now").out.splitlines()
+    assert "+tabs-now -tabs-then" in lines[0]
+    assert "+tabs-then [by way of tabs-then]" in lines[1]
+    assert [entry["via"] for entry in gitmem("log", "tabs-now", "--json").json] == ["", "tabs-then"]
+
+
+def test_why_shows_what_a_record_was_before(gitmem: RunCommand, dated: Path) -> None:
+    text = gitmem("why", "tabs-now").out
+    before = text.index("Before: tabs-then, became tabs-now")
+    assert text.index("> 缩进用制表符，tab 宽四格。") < before
+    assert "added, consolidate" in text[before:]
+    assert text.count("> 缩进用制表符，tab 宽四格。") == 1, "the same quote is told once"
+
+
+def test_a_list_marks_what_is_not_plainly_so(gitmem: RunCommand, dated: Path) -> None:
+    out = gitmem("list").out
+    assert "缩进曾用空格。 [unconfirmed] [expired 2020-01-01]\t" in out
+    assert "缩进是旧规矩。 [superseded by tabs-rule]\t" in out
+    assert "缩进按新规矩。 [until 9998-12-31]\t" in out
+    shown = gitmem("show", "tabs-once").out
+    assert "status: unconfirmed\nvalid until: 2020-01-01 (expired)\n" in shown
+    assert "superseded by: tabs-rule" in gitmem("show", "tabs-old").out
+
+
+def test_a_search_leaves_out_what_does_not_hold_and_counts_it_on_standard_error(
+    gitmem: RunCommand, dated: Path
+) -> None:
+    done = gitmem("search", "缩进", "--json")
+    assert {hit["name"] for hit in done.json} == {"tabs-now", "tabs-rule"}
+    assert "2 matches are left out" in done.err and "--all" in done.err
+    every = gitmem("search", "缩进", "--all", "--json")
+    assert {hit["name"] for hit in every.json} == {
+        "tabs-now", "tabs-once", "tabs-old", "tabs-rule",
+    }  # fmt: skip
+    assert every.err == ""
+    assert (
+        "缩进曾用空格。 [unconfirmed] [expired 2020-01-01]" in gitmem("search", "--all", "曾用").out
+    )

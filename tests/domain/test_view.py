@@ -69,6 +69,41 @@ def test_records_are_grouped_by_type_and_sorted_by_name() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("terms", "mark"),
+    [
+        ((None, None, None), ""),
+        (("unconfirmed", None, None), " (unconfirmed)"),
+        ((None, "2026-01-01", None), " (from 2026-01-01)"),
+        ((None, None, "2026-12-31"), " (until 2026-12-31)"),
+        (("unconfirmed", None, "2026-12-31"), " (unconfirmed; until 2026-12-31)"),
+        (
+            ("unconfirmed", "2026-01-01", "2026-12-31"),
+            " (unconfirmed; from 2026-01-01; until 2026-12-31)",
+        ),
+    ],
+)
+def test_terms_stand_behind_the_description(
+    terms: tuple[str | None, str | None, str | None], mark: str
+) -> None:
+    status, valid_from, valid_until = terms
+    one = row("db", "project", "数据库是 [PostgreSQL]")._replace(
+        status=status, valid_from=valid_from, valid_until=valid_until
+    )
+    line = f"- [db](records/project/db.md) — 数据库是 \\[PostgreSQL\\]{mark}\n"
+    assert line in render([one])
+    assert rendered_items(render([one])) == [f"数据库是 [PostgreSQL]{mark}"]
+
+
+def test_terms_count_for_the_limit() -> None:
+    bare = [row("a"), row("b")]
+    dated = [one._replace(valid_until="2026-12-31") for one in bare]
+    size = len(render(bare).encode())
+    assert len(shown(render(bare, size=size))) == 2
+    text = render(dated, size=size + len(" (until 2026-12-31)"))
+    assert len(shown(text)) < 2 and len(text.encode()) <= size + len(" (until 2026-12-31)")
+
+
 def test_an_empty_memory_says_so() -> None:
     assert render([]) == "# Memory\n\nNothing is remembered yet.\n"
 
