@@ -72,8 +72,8 @@ class RecordEdit:
 class Edits:
     """Everything that a person changed, sorted out.
 
-    ``policy`` is the new policy file; ``merged`` has the tips of branches that were merged by
-    hand; ``dropped`` says what cannot be proposed and why, ``notes`` what a person should know
+    ``policy`` is the new policy file; ``merged`` are commits that may be the tips of proposals
+    which were merged by hand; ``dropped`` says what cannot be proposed and why, ``notes`` what a person should know
     besides.
     """
 
@@ -98,8 +98,8 @@ def find_edits(store: Store) -> Edits:
     head = store.head()
     edits = Edits(head.accepted)
     changes: dict[str, Change] = {}
-    for oid in head.strays:
-        edits.merged += store.repo.reader.commit(oid).parents[1:]
+    for oid in reversed(head.strays):
+        edits.merged += [oid, *store.repo.reader.commit(oid).parents[1:]]
     if head.strays:
         for edit in edits_between(store.repo, head.accepted, head.tip, _is_content):
             changes[edit.path] = Change(edit, in_file=False)
@@ -127,7 +127,7 @@ def find_commit_edits(store: Store, prefix: str) -> Edits:
     oid = _find_stray(store, prefix)
     edits = Edits(head.accepted)
     parents = store.repo.reader.commit(oid).parents
-    edits.merged += parents[1:]
+    edits.merged += [oid, *parents[1:]]
     tree = store.repo.reader.commit(head.accepted).tree
     changes = {}
     where = quote(str(store.repo.root or store.repo.git_dir))
