@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -20,10 +21,15 @@ PAGE = Path(__file__).with_name("cli.md")
 WIDTH = 80
 
 SHAPES = {
-    "`init`, `status`": (
+    "`init`, `status`, `gitmem` alone": (
         "`{store, path, manifest_commit, records: {count, by_type}, proposals: {open, "
         "waiting}, spool, strays: [..], problems: [{path, reason}], warnings: [..], next: "
-        "[..]}`"
+        "[..]}`; without a store, `gitmem` alone prints `{store: null, next: [..]}`"
+    ),
+    "`completion`": "`{shell, script}`",
+    "`hooks status`, `hooks install`, `hooks remove`": (
+        "`{target, folder, elsewhere, complete, hooks: [{event, state, own}]}`; `elsewhere` is the "
+        "folder whose hooks git runs instead, or null"
     ),
     "`list`": (
         "`[{name, type, description, blob, status?, valid_from?, valid_until?, change, "
@@ -53,7 +59,7 @@ SHAPES = {
         "as in `proposals`, and `change`, `diff: [{name, change, path, before, after, "
         "quotes}]`, `retire_reasons`"
     ),
-    "`extract`, `propose`, `remember`, `edit`, `forget`": (
+    "`extract`, `propose`, `remember`, `edit`, `forget`, `adopt`": (
         "`{proposal, state, records, findings, dropped: [{name, reason}], counts, notes, "
         "merge, session}`; `proposal` is null when nothing was proposed. `state` is one of those "
         "in `proposals`, or merged, declined (a person said no), unchanged, or nothing (to propose)"
@@ -122,8 +128,14 @@ terminal decides. `reject` also takes a proposal that cannot be read, and shows 
 
 What is given and empty (`--as ""`) is refused, not taken for left out.
 
-Completion of commands and options: `eval "$(_GITMEM_COMPLETE=bash_source gitmem)"`, or
-`zsh_source`, or for fish `_GITMEM_COMPLETE=fish_source gitmem | source`.
+`gitmem` alone says how things stand and what to do next, or how to begin; it ends with 0.
+What `status` says to do next ends with a command that can be pasted.
+
+An id may be cut short, as long as only one begins so. What was mistyped is answered with what
+is spelt like it.
+
+`gitmem completion bash`, `zsh` or `fish` prints a script with which the shell completes commands,
+options, the names of records, the ids of proposals, types, formats and keys of the policy.
 
 ## JSON
 
@@ -173,6 +185,18 @@ def help_of(command: click.Command, name: str, parent: click.Context | None = No
         return command.get_help(context).rstrip()
 
 
+def chapter(group: click.Group, name: str, parent: click.Context, mark: str) -> Iterator[str]:
+    """What a command's help says, and that of the commands below it."""
+    command = group.get_command(parent, name)
+    if command is None:
+        raise SystemExit(f"{name} is listed and not there")
+    yield f"{mark} {parent.command_path} {name}\n\n```text\n{help_of(command, name, parent)}\n```\n"
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=name, parent=parent)
+        for inner in command.list_commands(context):
+            yield from chapter(command, inner, context, f"{mark}#")
+
+
 def page() -> str:
     """The whole page."""
     shapes = [f"| {names} | {shape} |" for names, shape in SHAPES.items()]
@@ -186,10 +210,7 @@ def page() -> str:
     for title, commands in SECTIONS.items():
         pieces.append(f"## {title}\n")
         for name in commands:
-            command = gitmem.get_command(root, name)
-            if command is None:
-                raise SystemExit(f"{name} is listed and not there")
-            pieces.append(f"### gitmem {name}\n\n```text\n{help_of(command, name, root)}\n```\n")
+            pieces += chapter(gitmem, name, root, "###")
     assert len(COMMANDS) == sum(len(commands) for commands in SECTIONS.values())
     return "\n".join(pieces)
 

@@ -155,6 +155,9 @@ def test_every_place_has_its_candidates(here: Path) -> None:
     assert bash("list", "--type", "") == ["user", "feedback", "project", "reference"]
     assert "openai" in bash("extract", "--format", "")
     assert bash("completion", "") == ["bash", "zsh", "fish"]
+    assert bash("policy", "s") == ["set", "show"]
+    assert bash("policy", "set", "view.") == ["view.format", "view.lines", "view.bytes"]
+    assert bash("hooks", "install", "") == ["git"]
     assert bash("remember", "use") == []
     assert bash("remember", "--name", "use") == []
 

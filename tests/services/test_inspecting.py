@@ -130,7 +130,7 @@ def unreadable(root: Path) -> str:
     return name
 
 
-STUCK = {
+STUCK: dict[Callable[[Path], str], tuple[str, str]] = {
     stale: ("stale", "reject"),
     blocked: ("changes_requested", "diff"),
     turned_down: ("rejected", "diff"),
