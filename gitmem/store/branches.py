@@ -22,6 +22,7 @@ from gitmem.domain.verify import Branch, Ground, judge
 from gitmem.errors import Busy, InvalidInput, NotFound
 from gitmem.repo import NewCommit, RefUpdate
 from gitmem.store.drafting import Draft
+from gitmem.store.finding import find_by_prefix
 from gitmem.store.keeping import Keeping
 
 Files = Mapping[str, "bytes | str | None"]
@@ -172,18 +173,11 @@ class Branches(Keeping):
             NotFound: none or several do.
         """
         proposals = self.open_proposals()
-        if prefix in proposals:
-            return prefix, proposals[prefix]
-        matches = [name for name in proposals if prefix and name.startswith(prefix)]
-        if len(matches) == 1:
-            return matches[0], proposals[matches[0]]
-        what = self.projection.decided(prefix)
+        what = None if prefix in proposals else self.projection.decided(prefix)
         if what:
             raise NotFound(f"{prefix} is not open: it was {what}")
-        hint = "Run `gitmem proposals` to see what is open."
-        if matches:
-            raise NotFound(f"{prefix} is the beginning of {len(matches)} open proposals", hint=hint)
-        raise NotFound(f"there is no open proposal {prefix}", hint=hint)
+        found = find_by_prefix(prefix, proposals, "open proposal", "gitmem proposals")
+        return found, proposals[found]
 
     def judged(self, tip: str) -> Judged:
         """Return a proposal's branch, the ground it would stand on, and what is decided now."""

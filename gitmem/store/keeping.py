@@ -16,6 +16,7 @@ from gitmem.errors import Busy, GitFailed, InvalidInput, NotFound, Refused
 from gitmem.repo import NewCommit, RefUpdate
 from gitmem.results import Progress
 from gitmem.store.facts import committed_at, message_of
+from gitmem.store.finding import find_by_prefix
 from gitmem.store.ledger import Head
 from gitmem.store.opened import OpenStore
 
@@ -143,16 +144,9 @@ class Keeping(OpenStore):
         Raises:
             NotFound: none or several do.
         """
-        every = self.kept()
-        exact = [branch for branch in every if branch.name == prefix]
-        matches = exact or [branch for branch in every if prefix and branch.name.startswith(prefix)]
-        if len(matches) == 1:
-            return matches[0]
-        hint = "Run `gitmem proposals --kept` to see what is kept."
-        if matches:
-            names = ", ".join(branch.name for branch in matches[:5])
-            raise NotFound(f"{prefix} is the beginning of {len(matches)}: {names}", hint=hint)
-        raise NotFound(f"nothing is kept as {prefix}", hint=hint)
+        every = {branch.name: branch for branch in self.kept()}
+        look = "gitmem proposals --kept"
+        return every[find_by_prefix(prefix, every, "kept proposal", look)]
 
     def put_back(self, branch: KeptBranch, proposal_id: str) -> None:
         """Make a kept branch the open proposal ``proposal_id`` again.
