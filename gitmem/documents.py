@@ -118,7 +118,7 @@ def read_policy_by_hand(text: str, before: str) -> Policy:
     policy = read_policy(text.encode("utf-8", "surrogatepass"))
     illegal = illegal_characters(text, allow_newlines=True)
     if illegal:
-        raise InvalidInput(f"holds {illegal[0]}", where=POLICY, hint="Take it out.")
+        raise InvalidInput(str(illegal[0]), where=POLICY, hint="Take it out.")
     for found in find_secrets(text):
         if text[found.start : found.end] not in before:
             raise InvalidInput(
@@ -155,7 +155,7 @@ def clean_reason(reason: str, what: str, *, needed: bool) -> str:
         )
     illegal = illegal_characters(reason, allow_newlines=False)
     if illegal:
-        raise InvalidInput(f"the reason holds {illegal[0]}", hint="Type it anew.")
+        raise InvalidInput(str(illegal[0]), where="the reason", hint="Type it anew.")
     return reason
 
 

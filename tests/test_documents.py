@@ -10,19 +10,21 @@ from hypothesis import strategies as st
 
 from gitmem.documents import (
     MAX_REVIEWER_BYTES,
+    clean_reason,
     make_evidence,
+    policy_file,
     read_evidence,
     read_policy,
+    read_policy_by_hand,
     read_reviewer,
     write_evidence,
 )
 from gitmem.domain.evidence import MAX_EVIDENCE_BYTES
 from gitmem.domain.objects import blob_id
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy
-from gitmem.errors import InvalidInput
+from gitmem.errors import InvalidInput, Usage
 from gitmem.records import write_frontmatter
 from gitmem.resources import reviewer_definitions
-from gitmem.services.begin import policy_file
 
 FIELDS: dict[str, Any] = {
     "session": "openai-20261130-6b2e505b9324",
@@ -238,6 +240,42 @@ def test_numbers_may_stand_as_text(value: str) -> None:
 def test_what_is_no_policy_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidInput, match=r"policy\.yaml"):
         read_policy(data)
+
+
+def test_what_a_person_writes_holds_nothing_hidden_and_brings_no_secret() -> None:
+    old = "rounds: 2\n# the password is hunter2-Autumn\n"
+    assert read_policy_by_hand("rounds: 3 # 三轮\n", old).rounds == 3
+    with pytest.raises(InvalidInput, match=r"policy\.yaml: line 1, column 14: U\+202E"):
+        read_policy_by_hand("rounds: 3 # 三\u202e轮\n", old)
+    with pytest.raises(InvalidInput, match=r"policy\.yaml:2: holds what looks like a secret"):
+        read_policy_by_hand(old, "")
+    assert read_policy_by_hand(old.replace("2", "3", 1), old).rounds == 3, "it was there before"
+
+
+# --- reasons -----------------------------------------------------------------------------------
+
+
+def test_a_reason_is_kept_as_one_line_of_composed_text() -> None:
+    assert clean_reason("  因为\n  cafe\u0301 ", "a rejection", needed=True) == "因为 caf\u00e9"
+    assert clean_reason("长" * 500, "a rejection", needed=True) == "长" * 500
+    assert clean_reason(" \n", "a change of the policy", needed=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "error", "words"),
+    [
+        ("\u3000", Usage, "a rejection needs a reason"),
+        ("长" * 501, Usage, "at most 500 characters, not 501"),
+        ("the password is hunter2-Autumn", InvalidInput, "secret"),
+        ("ok\u202eko", InvalidInput, "U\\+202E"),
+    ],
+)
+def test_a_reason_that_cannot_travel_is_refused(
+    reason: str, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words) as caught:
+        clean_reason(reason, "a rejection", needed=True)
+    assert "hunter2" not in str(caught.value)
 
 
 # --- reviewers ---------------------------------------------------------------------------------

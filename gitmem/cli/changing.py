@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
+from typing import Any
 
 import click
 
 from gitmem.cli.boundary import DONE, REFUSED, WAITING
 from gitmem.cli.call import Call, naming_records
 from gitmem.cli.editor import editing
-from gitmem.cli.form import Form, read_form, write_form
+from gitmem.cli.form import Form, read_form, split_names, write_form
 from gitmem.cli.incoming import read_text
 from gitmem.cli.options import command, person_option, yes_option
 from gitmem.cli.output import Styled
 from gitmem.cli.prompting import ask, has_terminal, require_person
 from gitmem.cli.showing import show_diff, show_result
-from gitmem.results import ProposalDiff, ProposalResult
+from gitmem.results import ProposalDiff, ProposalResult, RecordDetail
 
 _TYPES = "user, feedback, project or reference"
 
@@ -56,16 +57,12 @@ _FIRST_STEPS = ("gitmem extract TRANSCRIPT", 'gitmem remember "..."')
 @click.option("--name", help="The record's name (default: made from the text, and shown).")
 @click.option("--type", metavar="TYPE", help=f"{_TYPES} (default: from the text).")
 @click.option("--description", help="One line (default: from the text).")
+@click.option("--valid-from", metavar="DATE", help="The first day on which it holds.")
+@click.option("--valid-until", metavar="DATE", help="The last day on which it holds: 2026-12-31.")
 @person_option
 @yes_option
 def remember(
-    call: Call,
-    text: tuple[str, ...],
-    name: str | None,
-    type: str | None,
-    description: str | None,
-    person: str | None,
-    yes: bool,
+    call: Call, text: tuple[str, ...], person: str | None, yes: bool, **fields: str | None
 ) -> int:
     """Remember something.
 
@@ -74,14 +71,8 @@ def remember(
     words = read_text(" ".join(text), "standard input")
     with call.opened() as store:
         require_person(store, yes=yes)
-        result = store.remember(
-            words,
-            name=name,
-            type=type,
-            description=description,
-            person=person,
-            confirm=_confirming(call, "Remember this?", yes),
-        )
+        confirm = _confirming(call, "Remember this?", yes)
+        result = store.remember(words, **fields, person=person, confirm=confirm)
     return _finish(call, result)
 
 
@@ -90,67 +81,77 @@ def remember(
 @click.option("--body", metavar="TEXT", help="The new text; - reads it from standard input.")
 @click.option("--description", help="The new description, one line.")
 @click.option("--type", metavar="TYPE", help=f"The new type: {_TYPES}.")
+@click.option("--valid-from", metavar="DATE", help="The first day on which it holds, or none.")
+@click.option("--valid-until", metavar="DATE", help="The last day on which it holds, or none.")
+@click.option("--status", metavar="STATUS", help="unconfirmed or confirmed.")
+@click.option(
+    "--supersedes",
+    metavar="NAMES",
+    help="All the records whose place it takes, with commas, or none.",
+)
 @person_option
 @yes_option
-def edit(
-    call: Call,
-    name: str,
-    body: str | None,
-    description: str | None,
-    type: str | None,
-    person: str | None,
-    yes: bool,
-) -> int:
+def edit(call: Call, name: str, person: str | None, yes: bool, **options: str | None) -> int:
     """Change a record.
 
-    On a terminal, and without --body, --description and --type, it is opened in $VISUAL or
-    $EDITOR.
+    On a terminal, and where no option says what to change, it is opened in $VISUAL or $EDITOR.
     """
-    given = (body, description, type) != (None, None, None)
-    if not given and not has_terminal():
-        raise click.UsageError("without a terminal, give --body, --description or --type.")
-    if body is not None:
-        body = read_text(body, "standard input")
+    fields: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    if not fields and not has_terminal():
+        raise click.UsageError("without a terminal, give --body or another option.")
+    if "body" in fields:
+        fields["body"] = read_text(fields["body"], "standard input")
+    if "supersedes" in fields:
+        fields["supersedes"] = split_names(fields["supersedes"])
 
-    def change(body: str | None, description: str | None, type: str | None) -> ProposalResult:
-        return store.edit(
-            name,
-            body=body,
-            description=description,
-            type=type,
-            person=person,
-            confirm=_confirming(call, f"Change {name}?", yes),
-        )
+    def change(fields: dict[str, Any]) -> ProposalResult:
+        confirm = _confirming(call, f"Change {name}?", yes)
+        return store.edit(name, **fields, person=person, confirm=confirm)
 
     with call.opened() as store, naming_records(store, name):
         require_person(store, yes=yes)
-        if given:
-            return _finish(call, change(body, description, type))
-        record = store.show(name)
-        before = Form(record.summary.description, record.summary.type, record.body.strip())
-        return _edit_in_editor(call, before, change)
+        if fields:
+            return _finish(call, change(fields))
+        return _edit_in_editor(call, _form_of(store.show(name)), change)
+
+
+def _form_of(record: RecordDetail) -> Form:
+    summary = record.summary
+    return Form(
+        description=summary.description,
+        type=summary.type,
+        body=record.body.strip(),
+        valid_from=summary.valid_from or "",
+        valid_until=summary.valid_until or "",
+        status=summary.status or "",
+        supersedes=record.supersedes,
+    )
 
 
 def _edit_in_editor(
-    call: Call,
-    before: Form,
-    change: Callable[[str | None, str | None, str | None], ProposalResult],
+    call: Call, before: Form, change: Callable[[dict[str, Any]], ProposalResult]
 ) -> int:
     """Open the form, and make the change that comes back."""
-    instead = "use --body, --description and --type"
+    instead = "use --body, --description and the other options"
     with editing(call.output, write_form(before), what="edit", instead=instead) as typed:
         after = read_form(typed.data, typed.path)
         if after == before:
             typed.settle()
             return _finish(call, ProposalResult(None, "unchanged", (), (), ()))
-        result = change(
-            after.body if after.body != before.body else None,
-            after.description if after.description != before.description else None,
-            after.type if after.type != before.type else None,
-        )
+        result = change(_changed(before, after))
         if result.state != "declined":
             typed.settle()
         return _finish(call, result)
+
+
+# What says of a field that it is taken away, where an empty text would not.
+_TAKEN_AWAY = {"valid_from": "none", "valid_until": "none", "status": "confirmed"}
+
+
+def _changed(before: Form, after: Form) -> dict[str, Any]:
+    """What differs, as :meth:`MemoryStore.edit` takes it."""
+    fields = {key: value for key, value in after._asdict().items() if value != getattr(before, key)}
+    return {key: value or _TAKEN_AWAY.get(key, value) for key, value in fields.items()}
 
 
 @command("forget", example='gitmem forget user-prefers-tabs --reason "changed my mind"')

@@ -17,6 +17,7 @@ from gitmem.errors import Usage
 from gitmem.results import PolicyDiff, PolicyResult, PolicyView
 
 _EXAMPLE = "\b\nExample:\n  gitmem policy set require_person.types user,feedback"
+_INSTEAD = "`gitmem policy set KEY VALUE`"
 
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Why; main keeps it.")
 
@@ -107,14 +108,13 @@ def edit(call: Call, reason: str, person: str | None, yes: bool) -> int:
 
     What you save is kept to the letter, comments too, if it can be read as a policy.
     """
-    instead = "use `gitmem policy set KEY VALUE`"
     if not has_terminal():
-        raise Usage("without a terminal no editor can be opened", hint=f"{instead.capitalize()}.")
+        raise Usage("without a terminal no editor can be opened", hint=f"Use {_INSTEAD}.")
     with call.opened() as store:
         require_person(store, yes=yes)
         before = store.policy()
         with editing(
-            call.output, before.text, what="policy", suffix=".yaml", instead=instead
+            call.output, before.text, what="policy", suffix=".yaml", instead=f"use {_INSTEAD}"
         ) as typed:
             result = store.replace_policy(
                 typed.text(),

@@ -90,9 +90,9 @@ def _names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def in_words(subject: str, old: Terms, new: Terms) -> list[str]:
-    """Return what somebody says who changes ``old`` to ``new``, a sentence for each change."""
-    return [f"{subject} {words}." for words in _changes(old, new)]
+def in_words(subject: str, old: Terms, new: Terms) -> str:
+    """Return what somebody says who changes ``old`` to ``new``; nothing where they are equal."""
+    return " ".join(f"{subject} {words}." for words in _changes(old, new))
 
 
 def _changes(old: Terms, new: Terms) -> Iterator[str]:

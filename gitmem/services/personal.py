@@ -80,8 +80,7 @@ def remember(
     text = _typed(text).strip()
     _check_size(text)
     holds = changed_terms(Terms(), terms)
-    said = "\n\n".join([text, *in_words("This", Terms(), holds)])
-    session = _statement(sessions, person, said)
+    session = _statement(sessions, person, _said(text, in_words("This", Terms(), holds)))
     store.head()
     if name is not None:
         check_name(name)
@@ -138,13 +137,9 @@ def edit(
     said = [new_description, *said] if new_description != old.description else said
     words = in_words(name, terms_of(old), holds)
     action = f"Change the type of {name} to {new_type}."
-    session = _statement(sessions, person, "\n\n".join([*said, *words]) or action)
+    session = _statement(sessions, person, _said(*said, words) or action)
     quotes = _quotes(session, new_type, name) if said or words else ()
-    kept = [
-        quote
-        for oid in old.evidence
-        if supports((quote := store.facts.evidence(oid, name)).cls, new_type)
-    ]
+    kept = _supporting(store, old, new_type)
     if not kept and not said:
         raise Refused(
             f"nothing that a person said is quoted by {name}, which a {new_type} record needs",
@@ -189,6 +184,17 @@ def describe(text: str) -> str:
     cut = first[: MAX_DESCRIPTION - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > MAX_DESCRIPTION // 2 else cut).rstrip() + "…"
+
+
+def _supporting(store: Store, record: Record, record_type: str) -> list[Evidence]:
+    """Return the quotes of a record that would also support it under another type."""
+    quotes = [store.facts.evidence(oid, record.name) for oid in record.evidence]
+    return [quote for quote in quotes if supports(quote.cls, record_type)]
+
+
+def _said(*texts: str) -> str:
+    """The texts of a person's one message."""
+    return "\n\n".join(text for text in texts if text)
 
 
 def _typed(text: str) -> str:

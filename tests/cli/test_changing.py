@@ -150,6 +150,7 @@ def test_a_secret_in_the_name_of_a_person_stays_out_of_history(
         ["remember", TEXT, "--description="],
         ["remember", ""],
         ["edit", "use-tabs", "--type="],
+        ["edit", "use-tabs", "--supersedes="],
         ["edit", ""],
         ["forget", "use-tabs", "--reason="],
         ["approve", ""],
@@ -271,6 +272,64 @@ def test_an_edit_that_fails_changes_nothing_and_keeps_what_was_typed(
     (kept,) = scratch.glob("gitmem-edit-*")
     assert "MY WORDS" in kept.read_text(encoding="utf-8")
     assert kept.name in "".join(done.out.split())
+
+
+def test_a_no_keeps_what_was_typed_too(
+    terminal: RunOnTerminal, tabs: Path, tmp_path: Path, git: RunGit
+) -> None:
+    before = git(tabs, "for-each-ref")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    env = {**editor(tmp_path, "text += '我的话'"), "TMPDIR": str(scratch)}
+    done = terminal("edit", "use-tabs", env=env, answers=["n\n"])
+    assert done.code == 1
+    assert git(tabs, "for-each-ref") == before
+    (kept,) = scratch.glob("gitmem-edit-*")
+    assert "我的话" in kept.read_text(encoding="utf-8")
+
+
+def test_how_long_how_surely_and_in_whose_place_are_options(gitmem: RunCommand, tabs: Path) -> None:
+    gitmem("remember", TEXT, "--name=old", "--valid-until=2026-12-31", "--yes")
+    assert gitmem("show", "old", "--json").json["valid_until"] == "2026-12-31"
+    done = gitmem(
+        "edit", "use-tabs", "--valid-from=2026-01-31", "--valid-until=2027-01-31",
+        "--status=unconfirmed", "--supersedes=old", "--yes",
+    )  # fmt: skip
+    assert "> use-tabs is valid from 2026-01-31." in done.out
+    record = gitmem("show", "use-tabs", "--json").json
+    assert (record["valid_from"], record["valid_until"]) == ("2026-01-31", "2027-01-31")
+    assert (record["status"], record["supersedes"]) == ("unconfirmed", ["old"])
+    options = ["--valid-from=none", "--valid-until=none", "--status=confirmed", "--supersedes=none"]
+    gitmem("edit", "use-tabs", *options, "--yes")
+    record = gitmem("show", "use-tabs", "--json").json
+    assert not {"valid_from", "valid_until", "status"} & set(record)
+    assert record["supersedes"] == []
+
+
+def test_terms_that_cannot_be_are_refused(gitmem: RunCommand, tabs: Path, git: RunGit) -> None:
+    before = git(tabs, "for-each-ref")
+    for option, words in (
+        ("--valid-from=31.1.2026", "valid_from: '31.1.2026' is not a date like 2026-11-30"),
+        ("--supersedes=use-spaces", "nothing is remembered as use-spaces"),
+        ("--supersedes=a,,b", "supersedes: "),
+        ("--supersedes=用空格", "supersedes: "),
+    ):
+        assert words in gitmem("edit", "use-tabs", option, "--yes", code=1).err
+    assert git(tabs, "for-each-ref") == before
+
+
+def test_the_editor_takes_the_lines_that_need_not_be_there(
+    terminal: RunOnTerminal, gitmem: RunCommand, tabs: Path, tmp_path: Path
+) -> None:
+    gitmem("edit", "use-tabs", "--valid-from=2026-01-31", "--status=unconfirmed", "--yes")
+    code = (
+        "text = text.replace('\\nvalid_from: 2026-01-31', '\\nvalid_until: 2026-12-31')"
+        ".replace('\\nstatus: unconfirmed', '')"
+    )
+    assert terminal("edit", "use-tabs", env=editor(tmp_path, code), answers=["y\n"]).code == 0
+    record = gitmem("show", "use-tabs", "--json").json
+    assert record["valid_until"] == "2026-12-31"
+    assert not {"valid_from", "status"} & set(record)
 
 
 def test_an_editor_that_is_not_there_is_named(
