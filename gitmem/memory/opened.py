@@ -122,9 +122,10 @@ class OpenMemory:
                 with remembered_at(store, moment, quotes_of=quotes_of, words=words) as past:
                     return question(past, moment.day)
 
-        answer = store.healed(ask)
-        self._take_notes()
-        return answer
+        try:
+            return store.healed(ask)
+        finally:
+            self._take_notes()  # also which moment it was where nothing was found
 
     def _is_own(self) -> bool:
         """Whether the store is this user's; only git knows whom else's repository to trust."""

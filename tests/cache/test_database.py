@@ -163,6 +163,29 @@ def test_what_a_present_record_supersedes_is_marked_and_freed_again() -> None:
     assert projection.view_rows(10)[1] == []
 
 
+def test_what_supersedes_what_on_a_day_is_told_apart_from_what_ever_did() -> None:
+    projection = Projection.open(None)
+    put(projection, "old")
+    projection.add_commit(commit("c1", "old"))
+    put(projection, "new", "old", "never-was")
+    projection.put_record(
+        row("later")._replace(valid_from="2026-12-01"),
+        projection.numbers(["later"])["later"],
+        ["new"],
+    )
+    assert projection.superseded_by("2026-11-30") == {"old": ("new",)}
+    assert projection.superseded_by("2026-12-01") == {"new": ("later",), "old": ("new",)}
+    assert projection.superseded_by("2026-12-01", "new") == {"new": ("later",)}
+    assert projection.out_of_force("2026-11-30") == {"later", "old"}
+    assert projection.out_of_force("2026-12-01") == {"new", "old"}
+    projection.add_commit(commit("c2", "new"))
+    put(projection, "new")
+    projection.add_commit(commit("c3", "new"))
+    assert projection.superseded_by("2026-11-30") == {}
+    assert projection.sources("new") == [("never-was", 2), ("old", 2)]
+    assert projection.successors("old") == [("new", 2)]
+
+
 def test_numbers_are_kept_by_a_name_and_given_once() -> None:
     projection = Projection.open(None)
     put(projection, "a")
@@ -334,6 +357,7 @@ HAND = [
     "UPDATE records SET description='x'",
     "DELETE FROM records",
     "INSERT INTO supersedes VALUES('a', 'b')",
+    "INSERT INTO lineage VALUES('a', 'b', 1)",
     "UPDATE blobs SET json='{'",
     "UPDATE blobs SET json=json",
     "INSERT INTO meta VALUES('strays', 'zzz')",

@@ -124,9 +124,9 @@ def test_what_is_answered_of_the_past_does_not_need_the_cache(
 ) -> None:
     for file in (told / ".git/gitmem").glob("cache.sqlite*"):
         file.unlink()
-    oid, expected = list(_told[1].items())[3]
     with on(told, "2031-01-01") as memory:
-        assert answers(memory, oid) == expected
+        for oid, expected in _told[1].items():
+            assert answers(memory, oid) == expected
 
 
 def test_a_commit_may_be_named_in_every_way_that_git_users_know(
