@@ -31,10 +31,11 @@ from gitmem.domain.text import one_line
 from gitmem.errors import InvalidInput, NotFound, Refused
 from gitmem.records import read_frontmatter, read_record
 from gitmem.redaction import find_secrets
+from gitmem.repo import Found
 from gitmem.repo.edits import FileEdit, edits_between, edits_in_files, main_work_trees
 from gitmem.repo.worktree import finish_worktree
 from gitmem.results import Dropped
-from gitmem.store.same_text import has_comments, same_record
+from gitmem.store.same_text import has_comments, same_record, same_record_file
 from gitmem.store.store import Store
 
 _NO_QUOTES = ("0" * 40,)
@@ -73,8 +74,8 @@ class Edits:
     """Everything that a person changed, sorted out.
 
     ``policy`` is the new policy file; ``merged`` are commits that may be the tips of proposals
-    which were merged by hand; ``dropped`` says what cannot be proposed and why, ``notes`` what a person should know
-    besides.
+    which were merged by hand; ``dropped`` says what cannot be proposed and why, ``notes`` what
+    a person should know besides.
     """
 
     base: str
@@ -135,7 +136,7 @@ def find_commit_edits(store: Store, prefix: str) -> Edits:
         entry = store.facts.entry(tree, edit.path)
         now = entry.oid if entry else None
         if _is_content(edit.path) and now != edit.old:
-            if now != edit.new:
+            if not _says_so(store, now, edit):
                 edits.drop(
                     edit.path,
                     f"has changed since {oid[:12]}, so that is left; to read it: "
@@ -145,6 +146,14 @@ def find_commit_edits(store: Store, prefix: str) -> Edits:
         changes[edit.path] = Change(edit, in_file=False)
     _sort(store, edits, changes)
     return edits
+
+
+def _says_so(store: Store, now: str | None, edit: FileEdit) -> bool:
+    """Whether the blob ``now`` says what the edit had made of the file."""
+    if now == edit.new:
+        return True
+    (found,) = store.repo.reader.read_many([now]) if now else (None,)
+    return isinstance(found, Found) and same_record_file(edit.data or b"", found.data)
 
 
 def _is_content(path: str) -> bool:

@@ -19,13 +19,16 @@ def same_file(mine: bytes, merged: bytes) -> bool:
     So it is where both say the same in other quotes, line ends and citations. A comment in the
     fields stands in no record, so a file that has one is never the same as another.
     """
-    if mine == merged:
-        return True
+    return mine == merged or (same_record_file(mine, merged) and not has_comments(mine))
+
+
+def same_record_file(one: bytes, other: bytes) -> bool:
+    """Whether both are files of the same record, whatever they cite."""
     try:
-        one, other = (read_record(data, "", evidence=_ANY_QUOTES) for data in (mine, merged))
+        first, second = (read_record(data, "", evidence=_ANY_QUOTES) for data in (one, other))
     except InvalidInput:
         return False
-    return one == other and not has_comments(mine)
+    return first == second
 
 
 def same_record(one: Record, other: Record) -> bool:
