@@ -17,7 +17,7 @@ from gitmem.domain.evidence import MAX_QUOTE, MIN_QUOTE, Evidence, supports
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import check_name
 from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, Record, statement
-from gitmem.domain.review import PERSON, Finding, Review
+from gitmem.domain.review import Finding
 from gitmem.domain.session import REDACTION_MARK, Session
 from gitmem.domain.structure import check_type
 from gitmem.domain.terms import NewTerms, Terms, changed_terms, in_words, terms_of
@@ -33,16 +33,15 @@ from gitmem.store import (
     Origin,
     Store,
     check_draft,
-    checks_review,
     draft_diff,
     effects,
     finding_views,
     make_draft,
+    merge_approved,
     neighbours,
     person_identity,
 )
 from gitmem.store.fresh_id import with_fresh_id
-from gitmem.store.view_file import restore_view
 
 Confirm = Callable[[ProposalDiff], bool]
 _BLANK = re.compile(r"\s+")
@@ -319,17 +318,6 @@ def _carry_out(
     diff = draft_diff(store, draft, findings)
     if person.confirm is not None and not person.confirm(diff):
         return _result(draft, findings, "declined", None)
-    approval = Review(
-        by=person.who,
-        reviewer=PERSON,
-        verdict="approve",
-        change=draft.proposal.change,
-        rubric=None,
-        findings=(),
-        at=person.now,
-    )
-    reviews = [checks_review(draft, findings, person.now), approval]
-    store.notes += restore_view(store.repo)
     with store.repo.lock():
         if store.facts.ground(store.head().accepted, names).records != ground.records:
             raise Waiting(
@@ -338,13 +326,12 @@ def _carry_out(
             )
         _refuse_twin(store, kind, draft)
         sessions.keep_statement(session, speaker=person.who)
-        tip = store.put_proposal(draft, reviews, person_identity(person.who))
-        try:
-            merge = store.merge(draft.proposal.id, tip)
-        except Waiting as error:  # the policy wants another person too
-            store.notes.append(error.message)
-            return _result(draft, findings, "waiting", None)
-    return _result(draft, findings, "merged", merge)
+        author = person_identity(person.who)
+        merge = merge_approved(store, draft, findings, person.who, person.now, author)
+    if merge is None:
+        name = draft.proposal.id
+        store.notes.append(f"the policy wants another person too: gitmem approve {name}")
+    return _result(draft, findings, "merged" if merge else "waiting", merge)
 
 
 def _refuse_twin(store: Store, kind: str, draft: Draft) -> None:

@@ -141,7 +141,7 @@ def test_where_two_persons_are_wanted_ones_own_words_wait_for_the_other(
     memory.set_policy("two_person", "true", person=ADA)
     done = memory.remember("发布前要先跑全部测试。", name="run-tests", person=ADA)
     assert done.state == "waiting" and done.proposal and done.merge is None
-    assert any("other than the one" in note for note in memory.notes)
+    assert any(f"gitmem approve {done.proposal}" in note for note in memory.notes)
     assert memory.list() == []
     for value, wanted in (("false", "open"), ("true", "waiting")):
         memory.set_policy("two_person", value, person=ADA)
