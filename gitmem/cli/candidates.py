@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: Names, ids and keys as a shell may get them: it would not quote anything else.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
+# Commits of main, the newest, whose merges are offered.
+_RECENT = 200
+
 Found = Iterable[tuple[str, str]]
 Source = Callable[[click.Context], Found]
 
@@ -80,14 +83,31 @@ def _open_ids(ctx: click.Context) -> Found:
 
 
 def _proposed_records(ctx: click.Context) -> Found:
-    """The records of the proposals that the call names already."""
-    ids = ctx.params.get("ids") or ()
+    """The records of the proposals that the call names already, else of every open one."""
+    ids = ctx.params.get("ids") or ("",)
     with _store(ctx) as store:
         return [
             (record.name, record.description)
             for proposal in store.proposals()
             if any(proposal.id.startswith(given) for given in ids)
             for record in proposal.records
+        ]
+
+
+def _kept_ids(ctx: click.Context) -> Found:
+    with _store(ctx) as store:
+        return [
+            (kept.id, f"{kept.state}: {', '.join(record.name for record in kept.records)}")
+            for kept in store.kept()
+        ]
+
+
+def _merged_ids(ctx: click.Context) -> Found:
+    with _store(ctx) as store:
+        return [
+            (entry.change, ", ".join(name for name, _ in entry.records))
+            for entry in store.log(limit=_RECENT)
+            if entry.kind == "merge"
         ]
 
 
@@ -125,4 +145,4 @@ _OF_ARGUMENTS: Mapping[str, Source] = {
     "target": _hook_targets,
 }
 # By the commands whose ID is not that of an open proposal.
-_OF_IDS: Mapping[str, Source] = {}
+_OF_IDS: Mapping[str, Source] = {"reopen": _kept_ids, "revert": _merged_ids}

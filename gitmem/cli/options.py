@@ -35,6 +35,10 @@ EXIT_CODES = {
     "policy set": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
     "missing, or when the policy changed meanwhile.",
     "propose": "0 also when the proposal waits for a person.",
+    "rebase": "0 also when it stands on the newest already; 1 when it cannot be read.",
+    "reopen": "1 when it cannot be proposed again.",
+    "revert": "1 when nothing of it can be undone or you say no; 4 when it waits for somebody "
+    "else, or when nobody can be asked and --yes is missing.",
     "reject": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
     "missing. Of several ids, the worst.",
     "remember": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "

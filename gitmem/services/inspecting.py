@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
+from gitmem.domain.kept import KEPT_DAYS
 from gitmem.domain.layout import MANIFEST, RECORD_TYPES, VIEW, parse_record_path
 from gitmem.domain.manifest import parse_manifest
 from gitmem.repo import hooks
@@ -42,7 +43,7 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
         )
     if not manifest.records.count and not queue:
         steps += _first_steps(sessions)
-    steps += _about_hooks(store)
+    steps += [*_about_kept(store, queue), *_about_hooks(store)]
     return Status(
         store=_root(store),
         path=str(store.repo.root or store.repo.git_dir),
@@ -95,6 +96,8 @@ def _step(why: str, command: str, proposal: str | None = None) -> str:
 
 def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> Iterator[str]:
     """What a person changed by hand and nobody has proposed yet."""
+    for lost in store.lost_mains().values():
+        yield _step(f"main was moved back from {lost[:12]}; see what it lacks", "fsck")
     adopting = [proposal for proposal in queue if proposal.kind == "adopt"]
     proposed = {record.name for proposal in adopting for record in proposal.records}
     edited = [path for path in _edited(store, head) if _name(path) not in proposed]
@@ -148,9 +151,9 @@ def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
 # For each state in which a proposal cannot go on: what to say of one, of several, and to do.
 _STUCK = {
     "stale": (
-        "is stale: memory moved on; reject it, and propose it again",
-        "are stale: memory moved on; reject the first, and propose it again",
-        'reject --reason "memory moved on"',
+        "is stale: memory moved on; put it on the newest",
+        "are stale: memory moved on; put the first on the newest",
+        "rebase",
     ),
     "changes_requested": (
         "needs changes; see what was found",
@@ -183,6 +186,14 @@ def _decidable(waiting: Sequence[ProposalSummary]) -> Iterator[str]:
     yield _step(_counted(waiting, "waits; read it", "wait; read the first"), "diff", first)
     yield _step("Then approve it", "approve", first)
     yield _step("Or reject it", 'reject --reason "not worth keeping"', first)
+
+
+def _about_kept(store: Store, queue: Sequence[ProposalSummary]) -> Iterator[str]:
+    """What was put aside, once nothing else waits: it can be proposed again for a while."""
+    kept = len(store.kept()) if not queue else 0
+    if kept:
+        what = "1 proposal is" if kept == 1 else f"{kept} proposals are"
+        yield _step(f"{what} put aside for {KEPT_DAYS} days; look", "proposals --kept")
 
 
 def _first_steps(sessions: SessionFiles) -> Iterator[str]:

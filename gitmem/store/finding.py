@@ -25,13 +25,14 @@ def find_by_prefix(prefix: str, ids: Collection[str], what: str, look: str) -> s
     matches = sorted(one for one in ids if prefix and one.startswith(prefix))
     if len(matches) == 1:
         return matches[0]
+    see = f"To see what there is: {look}"
     if matches:
-        more = len(matches) - _LISTED
-        rest = [f"  and {more} more: {look}"] if more > 0 else []
+        more = [f"  and {len(matches) - _LISTED} more"] if len(matches) > _LISTED else []
+        listed = [f"  {one}" for one in matches[:_LISTED]]
         raise NotFound(
             f"{prefix} is the beginning of {len(matches)} {what}s",
-            hint="\n".join(["Give more of it:", *(f"  {one}" for one in matches[:_LISTED]), *rest]),
+            hint="\n".join(["Give more of it:", *listed, *more, see]),
         )
     close = get_close_matches(prefix, ids, n=_CLOSE)
     meant = f"Did you mean {' or '.join(close)}?\n" if close else ""
-    raise NotFound(f"there is no {what} {prefix}", hint=f"{meant}To see what there is: {look}")
+    raise NotFound(f"there is no {what} {prefix}", hint=f"{meant}{see}")

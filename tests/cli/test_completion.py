@@ -171,6 +171,20 @@ def test_an_id_that_is_there_already_is_not_offered_again(here: Path) -> None:
 
 
 @needs_bash
+def test_what_was_put_aside_or_merged_is_offered_where_it_can_be_had_back(here: Path) -> None:
+    with MemoryStore.open(here / ".memory") as memory:
+        merged = {entry.change for entry in memory.log() if entry.kind == "merge"}
+        proposal = open_id(here)
+        assert bash("approve", proposal, "--only", "") == [
+            record.name for record in memory.proposals()[0].records
+        ]
+        memory.reject(proposal, reason="太短", person=ADA)
+    assert bash("reopen", "") == [proposal]
+    assert set(bash("revert", "")) == merged
+    assert bash("approve", "") == []
+
+
+@needs_bash
 def test_an_option_with_an_equals_sign_is_completed_where_bash_breaks_it(here: Path) -> None:
     assert bash("list", "--type", "=", "u") == ["user"]
     assert bash("list", "--type", "=") == ["user", "feedback", "project", "reference"]

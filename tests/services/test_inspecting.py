@@ -14,7 +14,7 @@ from gitmem.cli import main
 from gitmem.domain.review import Review
 from gitmem.results import Status
 from gitmem.store import Store
-from tests.store.stories import ADA, BEN, NOW, QUOTE, copy, opened, plain, propose, rev
+from tests.store.stories import ADA, BEN, NOW, QUOTE, copy, opened, plain, propose, rev, set_main
 
 PROPOSALS = "refs/heads/proposals"
 WAITING = "Always run the linter before a commit."
@@ -131,7 +131,7 @@ def unreadable(root: Path) -> str:
 
 
 STUCK: dict[Callable[[Path], str], tuple[str, str]] = {
-    stale: ("stale", "reject"),
+    stale: ("stale", "rebase"),
     blocked: ("changes_requested", "diff"),
     turned_down: ("rejected", "diff"),
     unreviewed: ("inconclusive", "diff"),
@@ -240,6 +240,32 @@ def test_a_stray_is_warned_of_and_is_to_be_adopted(bare: Path) -> None:
     assert len(found.strays) == 1
     assert any("1 commit on main is a stray" in warning for warning in found.warnings)
     assert found.next == ("Propose what was committed by hand: gitmem adopt",)
+
+
+def test_what_was_put_aside_is_told_once_nothing_else_waits(
+    bare: Path, pasted: Callable[[Path, str], None]
+) -> None:
+    proposal = propose(bare, "linter", WAITING)
+    other = propose(bare, "db", QUOTE)
+    with opened(bare) as memory:
+        memory.reject(proposal, reason="太短", person=ADA)
+        assert not any("put aside" in step for step in memory.status().next)
+        memory.reject(other, reason="太短", person=ADA)
+    (step,) = status(bare).next
+    assert step.startswith("2 proposals are put aside for 90 days")
+    pasted(bare, steps(bare)[0])
+
+
+def test_a_main_that_was_moved_back_is_told(bare: Path) -> None:
+    tip = rev(bare, "main")
+    with opened(bare) as memory:
+        memory.remember(WAITING, name="linter", type="feedback", person=ADA)
+        assert memory.status().next == ()
+    lost = rev(bare, "main")
+    set_main(bare, tip)
+    for _ in range(2):  # not only by whoever looks first
+        (step, *_rest) = status(bare).next
+        assert step.startswith(f"main was moved back from {lost[:12]}")
 
 
 # --- what is missing ---------------------------------------------------------------------------

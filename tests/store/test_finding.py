@@ -25,7 +25,7 @@ def test_the_one_that_begins_so_or_is_it_is_found(typed: str, found: str) -> Non
 def test_too_short_a_beginning_is_answered_with_all_that_begin_so() -> None:
     with pytest.raises(NotFound, match="extract-2 is the beginning of 2 open proposals") as caught:
         find("extract-2")
-    assert caught.value.hint.splitlines()[1:] == [f"  {IDS[1]}", f"  {IDS[2]}"]
+    assert caught.value.hint.splitlines()[1:3] == [f"  {IDS[1]}", f"  {IDS[2]}"]
 
 
 def test_of_very_many_the_first_are_listed_and_the_rest_counted() -> None:
@@ -33,9 +33,9 @@ def test_of_very_many_the_first_are_listed_and_the_rest_counted() -> None:
     with pytest.raises(NotFound, match="100 open proposals") as caught:
         find("extract", ids)
     lines = caught.value.hint.splitlines()
-    assert len(lines) == 10
+    assert len(lines) == 11
     assert lines[1] == f"  {ids[0]}"
-    assert lines[-1] == "  and 92 more: gitmem proposals"
+    assert lines[-2:] == ["  and 92 more", "To see what there is: gitmem proposals"]
 
 
 def test_a_misspelt_id_is_answered_with_the_ones_like_it() -> None:
