@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitmem.domain.kept import Closing
 from gitmem.domain.proposal import SHORT_QUOTES, Proposal
+from gitmem.domain.review import Review
 from gitmem.errors import InvalidInput, NotFound, Refused
 from gitmem.records import read_record, write_record
 from gitmem.results import MergeResult
@@ -71,7 +72,10 @@ def approve_part(
             f"{name} changed while you were reading it; nothing was approved",
             hint=f"Run `gitmem diff {name}` and look again.",
         )
-    check_would_do(judged, approval_of(judged.branch.proposal.change, who, now))
+    approval = approval_of(judged.branch.proposal.change, who, now)
+    check_would_do(judged, approval)
+    if choice.names == set(judged.branch.proposal.names) and not choice.texts:
+        return _whole(store, judged, approval)
     targets = _targets(store, judged, choice)
     origin = with_fresh_id(store, _origin(judged.branch.proposal, choice, who, now, nonce))
     proposal = replace(
@@ -96,6 +100,15 @@ def approve_part(
     left = sorted(set(judged.branch.proposal.names) - choice.names)
     notes = (f"left out: {', '.join(left)}; the whole is kept as {name}",) if left else ()
     return MergeResult(draft.proposal.id, "merged" if merge else "waiting", merge or "", notes)
+
+
+def _whole(store: Store, judged: Judged, approval: Review) -> MergeResult:
+    """Approve a proposal of which everything was chosen: it is merged as it is."""
+    name = judged.branch.proposal.id
+    with store.repo.lock():
+        tip = store.add_review(name, judged.branch.tip, approval)
+        merge = store.merge(name, tip)
+    return MergeResult(name, "merged", merge)
 
 
 def _check_names(judged: Judged, choice: Choice) -> None:

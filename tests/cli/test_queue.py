@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gitmem.cache import Projection
-from gitmem.cli.queue import _gravity
+from gitmem.cli.boundary import gravest
 from gitmem.domain.layout import CACHE, POLICY
 from gitmem.domain.policy import Policy
 from gitmem.repo import Repo
@@ -206,8 +206,8 @@ def test_a_person_is_asked_about_a_proposal_that_cannot_be_read(
 
 
 def test_an_exit_code_that_is_not_known_counts_as_the_gravest() -> None:
-    assert max([0, 1, 2, 4], key=_gravity) == 2
-    assert max([0, 9, 2, 4], key=_gravity) == 9
+    assert gravest([0, 1, 2, 4]) == 2
+    assert gravest([0, 9, 2, 4]) == 9
 
 
 def test_a_policy_without_yes_wants_an_answer_on_a_terminal(

@@ -96,16 +96,25 @@ def test_what_main_holds_already_leaves_a_rebased_proposal(memory: MemoryStore) 
 
 
 def test_a_proposal_that_main_has_overtaken_is_put_aside_with_its_reason(
-    two: tuple[MemoryStore, str],
+    memory: MemoryStore,
 ) -> None:
-    memory, proposal = two
-    tip = rev(memory.path, f"proposals/{proposal}")
-    memory.approve_part(proposal, only=["use-tabs", "cloud"], person=ADA)
-    plain(memory.path, "update-ref", f"refs/heads/proposals/{proposal}", tip)
+    memory.remember("The port is 8080.", name="port", type="project", person=ADA)
+    retire = [{"name": "port", "reason": "the service is gone"}]
+    proposal = memory.propose(change_set([user("The service is gone.")], retire=retire)).proposal
+    assert proposal
+    memory.forget("port", person=BEN)
+    assert [line.state for line in memory.proposals()] == ["stale"]
     result = memory.rebase(proposal)
     assert (result.proposal, result.state) == (None, "superseded")
     assert memory.proposals() == []
     assert any("main says all of it" in note for note in memory.notes)
+    assert [(kept.id, kept.state) for kept in memory.kept()] == [(proposal, "emptied")]
+
+
+def test_all_of_a_proposal_is_merged_as_that_proposal(two: tuple[MemoryStore, str]) -> None:
+    memory, proposal = two
+    whole = memory.approve_part(proposal, only=["use-tabs", "cloud"], person=ADA)
+    assert whole.proposal == proposal and memory.kept() == []
 
 
 def test_a_rebase_of_another_proposal_or_a_false_base_makes_a_branch_unreadable(
@@ -233,7 +242,7 @@ def test_a_revert_takes_back_what_a_merge_did_and_keeps_what_came_later(
     assert bodies(memory) == {"cloud": "用户服务器部署在阿里云。"}
     assert [dropped.name for dropped in result.dropped] == ["cloud"]
     assert "changed again by edit-" in result.dropped[0].reason
-    with pytest.raises(Refused, match="nothing of .* can be undone"):
+    with pytest.raises(Refused, match=r"nothing of .* can be undone"):
         memory.revert(proposal, person=ADA)
     assert memory.fsck().ok
 
@@ -322,7 +331,7 @@ def test_what_was_put_aside_undecided_comes_back_as_it_was(
     assert (result.proposal, result.state) == (proposal, "stale")
     assert rev(memory.path, f"proposals/{proposal}") == tip
     assert memory.kept() == []
-    with pytest.raises(NotFound, match="nothing is kept"):
+    with pytest.raises(NotFound, match="no kept proposal"):
         memory.reopen(proposal)
     memory.rebase(proposal)
     memory.approve(proposal, person=ADA)
