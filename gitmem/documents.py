@@ -112,9 +112,11 @@ def read_policy_by_hand(text: str, before: str) -> Policy:
     must be what they look like, and no secret may come in with them.
 
     Raises:
-        InvalidInput: as for :func:`read_policy`; it holds hidden characters, or a secret that
-            ``before`` does not hold already.
+        InvalidInput: as for :func:`read_policy`; it is empty, or holds hidden characters, or a
+            secret that ``before`` does not hold already.
     """
+    if not text.strip():  # how people give up in an editor, and not how they ask for defaults
+        raise InvalidInput("is empty", where=POLICY, hint="For the defaults alone, write {}.")
     policy = read_policy(text.encode("utf-8", "surrogatepass"))
     illegal = illegal_characters(text, allow_newlines=True)
     if illegal:

@@ -240,6 +240,8 @@ def test_a_file_that_a_person_wrote_is_kept_to_the_letter(memory: MemoryStore) -
         "view.lines": 100,
     }
     assert memory.replace_policy(MINE.replace("批准", "点头"), person=ADA).changes == ()
+    memory.replace_policy("{}\n", person=ADA)
+    assert all(entry.value == entry.default for entry in memory.policy().keys)
     assert memory.fsck().ok
 
 
@@ -257,6 +259,8 @@ def test_setting_a_key_says_that_comments_go(memory: MemoryStore) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("", "policy.yaml: is empty"),
+        (" \n\n", "policy.yaml: is empty"),
         ("two_persons: true\n", "two_persons"),
         ("rounds: 2\nrounds: 3\n", "policy.yaml:2"),
         ("view:\n  lines: [1]\n", "view.lines"),
