@@ -77,7 +77,7 @@ def json_values(line: Line) -> tuple[list[Any], str]:
     stands inside something broken is not looked for: it may be a part of what a tool answered.
     """
     try:
-        return [json.loads(line.text, strict=False)], ""
+        return [_DECODER.decode(line.text)], ""
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             return _spliced(line.text)

@@ -8,9 +8,15 @@ or an agent did nothing but use gitmem.
 from __future__ import annotations
 
 import json
+import re
 
 from gitmem.domain.injected import is_own_command, is_own_prompt, own_pieces
 from gitmem.transcripts.base import RawMessage
+
+#: A command line that a person typed to their client, as the client writes it down.
+_TYPED = re.compile("<bash-input>([^<]{1,1000})</bash-input>")
+#: How the names of gitmem's tools begin where a client has them from a server.
+_TOOLS = "mcp__gitmem__"
 
 
 class OwnSession:
@@ -31,11 +37,13 @@ class OwnSession:
                 self._begun = True
                 self._asked = message.role != "assistant" and is_own_prompt(piece.text)
             if piece.kind == "tool_call":
-                self._note(is_own_command(_command(piece.text)))
+                self._note(_is_own_call(piece.text))
             elif piece.cls == "human":
                 self._note(is_own_command(piece.text))
-            elif piece.cls == "injected" and any(own for _, own in own_pieces(piece.text)):
-                self._used = True
+            elif piece.cls == "injected":
+                self._used = self._used or any(own for _, own in own_pieces(piece.text))
+                for command in _TYPED.finditer(piece.text):
+                    self._note(is_own_command(command[1]))
 
     def _note(self, own: bool) -> None:
         self._used = self._used or own
@@ -51,11 +59,15 @@ class OwnSession:
         return None
 
 
-def _command(call: str) -> str:
-    """Return the command line that a tool call runs, or nothing where it runs none."""
+def _is_own_call(text: str) -> bool:
+    """Say whether a tool call runs a command of gitmem, or is one of its tools."""
     try:
-        arguments = json.loads(call).get("arguments")
-    except (ValueError, AttributeError, RecursionError):
-        return ""
+        call = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(call, dict):
+        return False
+    name, arguments = call.get("name"), call.get("arguments")
     command = arguments.get("command") if isinstance(arguments, dict) else None
-    return command if isinstance(command, str) else ""
+    tool = isinstance(name, str) and name.startswith(_TOOLS)
+    return tool or (isinstance(command, str) and is_own_command(command))
