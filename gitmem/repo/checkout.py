@@ -88,7 +88,7 @@ def advance(
     changes = _changes(runner, reader, old, new)
     few = len(changes) <= _FEW and (tree.git_dir / "index").exists()
     # git would replace a link on the way by a folder; a person's link stays.
-    if not few and not _filters_possible(runner.git_dir) and not _linked_folder(tree.path, changes):
+    if not few and not filters_possible(runner.git_dir) and not _linked_folder(tree.path, changes):
         # It looks at the index alone: where that is along already, the files would be left.
         entries = read_index(runner, tree, []) if (tree.git_dir / "index").exists() else {}
         at_old = all(_now(entries, c) == _pair(c.old_mode, c.old_oid) for c in changes)
@@ -196,7 +196,7 @@ def _git(
     )
 
 
-def _filters_possible(common: Path) -> bool:
+def filters_possible(common: Path) -> bool:
     """Whether the repository's configuration may name a filter program.
 
     git would run it on files that it writes or compares; there is no way to switch one off

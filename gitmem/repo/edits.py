@@ -1,13 +1,13 @@
 """What a person changed by hand: in checked-out files, or between two commits.
 
-Files are compared by their content and by nothing else, so an index that is behind, line ends
-that a checkout made, and settings of filters make no edit. Nothing is written here.
+What counts is the content, so an index that is behind, line ends that a checkout made, and
+settings of filters make no edit. Nothing is written here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gitmem.domain.layout import MAIN, RECORDS
 from gitmem.domain.objects import blob_id
 from gitmem.errors import InvalidInput
-from gitmem.repo.checkout import WorkTree, read_index, read_plain
+from gitmem.repo.checkout import WorkTree, filters_possible, read_index, read_plain
 from gitmem.repo.reader import Found
 from gitmem.repo.refs import symbolic_target
 from gitmem.repo.trees import changed_paths, diff_trees
@@ -113,20 +113,35 @@ def main_work_trees(repo: Repo) -> tuple[list[WorkTree], list[str]]:
 def edits_in_files(repo: Repo, tree: WorkTree, commit: str) -> list[FileEdit]:
     """What the files of ``tree`` have otherwise than ``commit``, by path.
 
-    Every path of the commit is looked at, and what lies untracked below ``records`` and ends in
+    Every path of the commit counts, and what lies untracked below ``records`` and ends in
     ``.md``. Paths that a person told git to overlook or to leave out are passed over. No link
     is followed.
     """
     committed = {path: oid for _, oid, path in repo.list_tree(commit)}
+    suspects = committed.keys() & _suspects(repo, tree, commit, committed)
     entries = read_index(repo.runner, tree, [])
     hidden = {path for path, entry in entries.items() if entry.flag in "Ss" or entry.flag.islower()}
     untracked = set(_records_below(tree.path, tree.path / RECORDS)) - committed.keys()
     found = []
-    for path in sorted((committed.keys() | untracked) - hidden):
+    for path in sorted((suspects | untracked) - hidden):
         edit = _compared(tree.path, path, committed.get(path))
         if edit is not None:
             found.append(edit)
     return found
+
+
+def _suspects(
+    repo: Repo, tree: WorkTree, commit: str, committed: Collection[str]
+) -> Collection[str]:
+    """The paths that have to be read: git knows of most that they were not touched since.
+
+    Where git might run a filter to find out, it is not asked, and that is all of them.
+    """
+    if filters_possible(repo.runner.git_dir):
+        return committed
+    args = ["diff-index", "--raw", "-z", "--no-renames", "--ignore-submodules=all", commit, "--"]
+    out = repo.runner.run(args, git_dir=tree.git_dir, work_tree=tree.path).out
+    return set(out.decode("utf-8", "surrogateescape").split("\0")[1::2])
 
 
 def _compared(root: Path, path: str, old: str | None) -> FileEdit | None:
