@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -232,6 +233,20 @@ def test_every_edited_file_counts_and_the_view_does_not(bare: Path) -> None:
         "records/user/new.md and 1 more edited by hand; propose what they say now: gitmem adopt",
     )
     assert (bare / "MEMORY.md").read_text() != "my own notes\n"
+
+
+@pytest.mark.parametrize("stage", [False, True])
+def test_an_edit_counts_whether_it_is_staged_or_not_and_a_mere_touch_does_not(
+    bare: Path, stage: bool
+) -> None:
+    os.utime(bare / TEXT, (NOW, NOW))
+    assert status(bare).next == ()
+    edited(bare)
+    if stage:
+        plain(bare, "add", TEXT)
+    assert steps(bare) == ["adopt"]
+    (bare / TEXT).unlink()
+    assert steps(bare) == ["adopt"]
 
 
 def test_a_stray_is_warned_of_and_is_to_be_adopted(bare: Path) -> None:
