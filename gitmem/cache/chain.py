@@ -158,11 +158,6 @@ class Chain(Database):
         rows = self._commits("WHERE seq=(SELECT seq FROM decided WHERE id=?)", (proposal,))
         return rows[0] if rows else None
 
-    def merged_tip(self, proposal: str) -> str | None:
-        """Return the merge that brought a proposal in, None where none did."""
-        row = self.decision(proposal)
-        return row.oid if row and self.decided(proposal) == "merged" else None
-
     def first_commit(self) -> str | None:
         """Return the root of main, which is the store's id."""
         rows = self._run("SELECT oid FROM commits ORDER BY seq LIMIT 1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import click
+
 from gitmem.cli.boundary import DONE, REFUSED
 from gitmem.cli.call import Call
 from gitmem.cli.options import command
@@ -9,18 +11,23 @@ from gitmem.cli.output import Styled
 from gitmem.cli.progress import shown_progress
 
 
-@command("fsck", example="gitmem fsck")
-def fsck(call: Call) -> int:
+@command("fsck", example="gitmem fsck --repair")
+@click.option("--repair", is_flag=True, help="First put right what can be without any loss.")
+def fsck(call: Call, repair: bool) -> int:
     """Verify every commit of the ledger from its parents.
 
-    Ends with 1 when something is not as it should be; nothing is changed.
+    Ends with 1 when something is not as it should be; without --repair nothing is changed.
+    --repair takes strays off main, moves main forward again where it was set back, and rebuilds
+    files, view and projection; whatever it takes out of its place is kept, and named.
     """
     with call.opened() as store, shown_progress(call.output) as progress:
-        found = store.fsck(progress=progress)
+        found = store.fsck(repair=repair, progress=progress)
     out = call.output.out
     if call.json:
         out.json(found.to_json())
         return DONE if found.ok else REFUSED
+    for sentence in found.repaired:
+        out.line(Styled("repaired: ", "good"), sentence)
     for problem in found.problems:
         out.line(Styled("problem: ", "bad"), f"{problem.where}: {problem.what}")
         if problem.fix:

@@ -270,10 +270,10 @@ def plan_decision(
     delta = 0
     for path, data in changes.items():
         key = parse_tombstone_path(path)
-        if key is not None:
+        if key is not None and fields.kind != "policy":
             delta += (data is not None) - (key in ground.tombstones)
-        elif path != POLICY and not path.startswith(REVIEWERS + "/"):
-            raise InvalidInput("a decision cannot touch it", where=path)
+        elif fields.kind != "policy" or not (path == POLICY or path.startswith(REVIEWERS + "/")):
+            raise InvalidInput(f"a decision of the kind {fields.kind} cannot touch it", where=path)
     trailers = [("Decision", fields.id), ("Decision-Kind", fields.kind)]
     trailers += [("Rejects", fields.rejects)] if fields.rejects else []
     trailers += [("Decided-By", fields.decided_by)]

@@ -36,8 +36,19 @@ class Checking(Deciding, Reading):
             for proposal in self.proposals()
         }
 
-    def fsck(self, *, progress: Progress | None = None) -> FsckReport:
-        """Verify every commit of main from its parents."""
+    def fsck(self, *, repair: bool = False, progress: Progress | None = None) -> FsckReport:
+        """Verify every commit of main from its parents.
+
+        ``repair``: first put right what can be without losing anything.
+
+        Raises:
+            Refused: it is to be repaired, and cannot be written.
+        """
+        from dataclasses import replace
+
+        from gitmem.services.repairing import repair as put_right
         from gitmem.services.verifying import fsck
 
-        return fsck(self._opened(), progress)
+        store = self._opened()
+        done = put_right(store, self._now()) if repair else ()
+        return replace(fsck(store, progress), repaired=tuple(done))

@@ -331,12 +331,13 @@ class Problem(_Result):
 @dataclass(frozen=True)
 class FsckReport(_Result):
     """The outcome of verifying every commit of main. Strays that a merge passed over are no
-    problem any more; they stand in ``passed_over``."""
+    problem any more; they stand in ``passed_over``. ``repaired`` says what was put right before."""
 
     ok: bool
     commits: int
     problems: tuple[Problem, ...]
     passed_over: tuple[Problem, ...] = ()
+    repaired: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gitmem.documents import clean_reason
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import KEPT
 from gitmem.domain.proposal import is_proposal_id
@@ -12,7 +13,7 @@ from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused
 from gitmem.repo.differences import diff_text
 from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
 from gitmem.store import Store, approval_of, check_would_do, judged_diff, judged_summary
-from gitmem.store.rejecting import checked_reason, decide_rejection
+from gitmem.store.rejecting import decide_rejection
 from gitmem.store.view_file import restore_view
 
 
@@ -98,7 +99,7 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
         InvalidInput: the reason holds a secret, or characters that are not kept.
         NotFound: the proposal is not open, or its branch does not end at a commit.
     """
-    reason = checked_reason(reason)
+    reason = clean_reason(reason, "a rejection", needed=True)
     proposal_id, tip = store.find_proposal(prefix)
     _check_commit(store, proposal_id, tip)
     if not is_proposal_id(proposal_id):

@@ -12,8 +12,8 @@ from gitmem.results import FsckReport, Problem, Progress
 from gitmem.store import Ledger, Store
 
 _UNDO = (
-    "It is no memory, and the next merge passes over it. To take it off main: "
-    "git reset to the manifest commit that `gitmem status` names."
+    "It is no memory, and the next merge passes over it. To propose what it says: gitmem adopt. "
+    "To take it off main: gitmem fsck --repair"
 )
 _NOTHING = "A later merge passed over it; nothing needs to be done."
 _FETCH = "Fetch the missing objects from another copy of this memory."
@@ -41,12 +41,30 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         problems.append(Problem(str(store.repo.git_dir), error.message, _FETCH))
     finally:
         fresh.close()
+    problems += _lost(store)
     problems += _objects(store)
     return FsckReport(not problems, len(rows), tuple(problems), tuple(passed))
 
 
 def _stray(row: CommitRow, fix: str) -> Problem:
     return Problem(row.oid, f"stray commit on main: {row.reason}", fix)
+
+
+def _lost(store: Store) -> list[Problem]:
+    """Name accepted commits that main has no more; they are kept aside."""
+    try:
+        lost = store.lost_mains()
+    except GitmemError:  # that main cannot be read is told already
+        return []
+    return [
+        Problem(
+            ref,
+            f"main had {oid[:12]} as its newest accepted commit, and was moved away from it",
+            "To bring back what it held: gitmem fsck --repair. To let go of it: "
+            f"git -C {quote(str(store.repo.root or store.repo.git_dir))} update-ref -d {ref}",
+        )
+        for ref, oid in lost.items()
+    ]
 
 
 def _branches(store: Store, ledger: Ledger) -> list[Problem]:

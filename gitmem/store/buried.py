@@ -103,8 +103,10 @@ def _kept_tips(store: Store) -> dict[str, list[str]]:
 
 def _starts(store: Store, tombstone: Tombstone, kept: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """Return the commits from which on the text is to be looked for."""
-    merge = store.projection.merged_tip(tombstone.id)
-    return [f"{merge}~1"] if merge else kept.get(tombstone.id, ())
+    decision = store.projection.decision(tombstone.id)
+    if decision is not None and decision.kind == "merge":
+        return [f"{decision.oid}~1"]
+    return kept.get(tombstone.id, ())
 
 
 def _paths(tombstone: Tombstone) -> Iterator[str]:

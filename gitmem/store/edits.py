@@ -6,6 +6,7 @@ and the rest goes on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import quote
@@ -40,6 +41,7 @@ from gitmem.store.store import Store
 
 _NO_QUOTES = ("0" * 40,)
 _NAMED = 3  # files that are no records and are named one by one
+_SAYS_NAME = re.compile(rb"^name:[ ]*[\"']?([a-z0-9-]+)[\"']?[ ]*\r?$", re.MULTILINE)
 _MIN_PREFIX = 4  # characters of a commit's id, as for git
 
 
@@ -161,6 +163,9 @@ def _is_content(path: str) -> bool:
 
 
 def _find_stray(store: Store, prefix: str) -> str:
+    kept = store.kept_strays(prefix) if len(prefix) >= _MIN_PREFIX else []
+    if len(kept) == 1:
+        return kept[0]
     rows = [row for row in store.projection.commits() if row.oid.startswith(prefix)]
     hint = "Run `gitmem fsck`: it names every stray with its id."
     if len(prefix) < _MIN_PREFIX or not rows:
@@ -194,9 +199,34 @@ def _sort(store: Store, edits: Edits, changes: Mapping[str, Change]) -> None:
             named.setdefault(place.name, []).append(change)
         else:
             others.append(change)
+    elsewhere = _elsewhere(changes.values())
     for name, found in named.items():
-        _sort_record(store, edits, name, found, tree)
+        if name in elsewhere and all(change.edit.is_gone for change in found):
+            edits.drop(
+                name,
+                f"its file is gone, but {elsewhere[name]} says it is {name}: give that the name "
+                f"of its file, or put it back: mv {elsewhere[name]} {found[0].edit.path}",
+            )
+        else:
+            _sort_record(store, edits, name, found, tree)
     _sort_others(store, edits, others, named.keys())
+
+
+def _elsewhere(changes: Iterable[Change]) -> dict[str, str]:
+    """Which names files say or bear that are in no place for them: a move is no deletion."""
+    found: dict[str, str] = {}
+    for change in changes:
+        path = change.edit.path
+        if change.edit.is_gone or not path.startswith(f"{RECORDS}/"):
+            continue
+        place = parse_record_path(path)
+        if place is None:
+            found[path.rpartition("/")[2].removesuffix(".md")] = path
+        said = _SAYS_NAME.search(change.edit.data or b"")
+        name = said[1].decode("ascii") if said else ""
+        if name and (place is None or place.name != name):
+            found[name] = path
+    return found
 
 
 def _is_as_remembered(edit: FileEdit) -> bool:
@@ -278,12 +308,13 @@ def _misnamed(name: str, path: str, record: Record, *, is_new: bool) -> str:
 
 
 def _cites(data: bytes, path: str, before: Record | None) -> tuple[str, ...]:
-    """The old quotes that the file still names; all of them where it names none at all."""
+    """The old quotes that the file still names; all of them where it names none."""
     if before is None:
         return ()
     fields = read_frontmatter(data, where=path, max_bytes=MAX_BYTES).fields
-    named = fields.get("evidence", list(before.evidence))
-    return tuple(oid for oid in before.evidence if isinstance(named, list) and oid in named)
+    named = fields.get("evidence")
+    kept = tuple(oid for oid in before.evidence if isinstance(named, list) and oid in named)
+    return kept or before.evidence  # a record without any is none
 
 
 def _sort_others(

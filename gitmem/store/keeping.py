@@ -123,6 +123,11 @@ class Keeping(OpenStore):
             if ref.startswith(LOST) and not self.ledger.is_accepted(oid)
         }
 
+    def kept_strays(self, prefix: str) -> list[str]:
+        """Return the strays whose ids begin with ``prefix`` and that were taken off main."""
+        refs = self.repo.refs(KEPT).items()
+        return [oid for ref, oid in refs if ref.startswith(STRAY) and oid.startswith(prefix)]
+
     def kept(self) -> list[KeptBranch]:
         """Return the branches that are kept aside, the newest first."""
         refs = self.repo.refs(KEPT).items()

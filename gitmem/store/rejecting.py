@@ -7,11 +7,8 @@ from collections.abc import Mapping
 from gitmem.domain.instants import compact_day, format_instant
 from gitmem.domain.layout import tombstone_path
 from gitmem.domain.record import Record, statement
-from gitmem.domain.text import fold_whitespace, illegal_characters, to_nfc
-from gitmem.domain.tombstone import MAX_REASON, Tombstone, statement_hash
+from gitmem.domain.tombstone import Tombstone, statement_hash
 from gitmem.domain.verify import DecisionFields
-from gitmem.errors import InvalidInput, Usage
-from gitmem.redaction import find_secrets
 from gitmem.store.checking import tombstones
 from gitmem.store.store import Store
 from gitmem.store.view_file import restore_view
@@ -57,27 +54,3 @@ def decide_rejection(
     )
     store.notes += restore_view(store.repo)
     return store.decide(fields, tombs, tip)
-
-
-def checked_reason(reason: str) -> str:
-    """Return a reason as it is kept: on one line, composed.
-
-    Raises:
-        Usage: there is none, or it is too long.
-        InvalidInput: it holds a secret, or characters that are not kept.
-    """
-    reason = fold_whitespace(to_nfc(reason))
-    if not 1 <= len(reason) <= MAX_REASON:
-        raise Usage(
-            f"a rejection needs a reason of 1 to {MAX_REASON} characters, not {len(reason)}",
-            hint="Say in a sentence why it is not to be remembered.",
-        )
-    if find_secrets(reason):
-        raise InvalidInput(
-            "the reason holds what looks like a secret; it would travel with main",
-            hint="Nothing was written. Say it without the secret.",
-        )
-    illegal = illegal_characters(reason, allow_newlines=False)
-    if illegal:
-        raise InvalidInput(f"the reason holds {illegal[0]}", hint="Type it anew.")
-    return reason

@@ -564,8 +564,18 @@ def test_tombstones_that_come_and_go_are_counted(world: World) -> None:
 )
 def test_a_decision_cannot_touch_anything_else(world: World, path: str) -> None:
     ground = world.ground()
-    with pytest.raises(InvalidInput, match="a decision cannot touch it"):
+    with pytest.raises(InvalidInput, match="cannot touch it"):
         plan_decision(ground, REJECT, {path: b""}, ground.commit)
+
+
+def test_a_decision_touches_only_what_its_kind_is_about(world: World) -> None:
+    """A rejection carries no policy along, and a new policy no tombstones."""
+    ground = world.ground()
+    policy = replace(REJECT, id="policy-20261130-00000a", kind="policy", rejects=None)
+    tomb = tombstone_path("0" * 40)
+    for fields, path in ((REJECT, "policy.yaml"), (REJECT, "reviewers/x.md"), (policy, tomb)):
+        with pytest.raises(InvalidInput, match="cannot touch it"):
+            plan_decision(ground, fields, {path: b""}, ground.commit)
 
 
 @pytest.mark.parametrize("who", ["model:alpha@host", "rules", "checks", "", "Human:Ada"])

@@ -1,0 +1,220 @@
+"""fsck --repair: everything is put right that can be, nothing is lost, and it says what it did."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from gitmem import MemoryStore
+from gitmem.errors import Refused
+from tests.memory.words import ADA, BEN, change_set, item, objects, opened, user
+from tests.store.stories import plain, rev
+
+CLOUD = "用户服务器部署在腾讯云国内节点。"
+MADE = "用户喜欢深色主题。"
+
+
+@pytest.fixture
+def known(memory: MemoryStore) -> Iterator[MemoryStore]:
+    """A memory of two merges, each of one record."""
+    memory.remember(CLOUD, name="cloud", type="project", person=ADA)
+    memory.remember(MADE, name="theme", type="user", person=BEN)
+    yield memory
+
+
+def proposed(memory: MemoryStore) -> str:
+    text = "The port of the test server is 8081."
+    result = memory.propose(change_set([user(text)], item(text, name="port", body=text)))
+    assert result.proposal
+    return result.proposal
+
+
+def repaired(memory: MemoryStore) -> list[str]:
+    """Repair from a fresh start; then nothing is wrong and a second repair finds nothing."""
+    with opened(memory.path) as fresh:
+        report = fresh.fsck(repair=True)
+        assert report.ok, report.problems
+        assert fresh.fsck(repair=True).repaired == ()
+        return list(report.repaired)
+
+
+def names(memory: MemoryStore) -> list[str]:
+    with opened(memory.path) as fresh:
+        return [line.name for line in fresh.list()]
+
+
+def git(memory: MemoryStore, *args: str) -> str:
+    # Without the hooks of the store, which would mend some of it at once.
+    return plain(memory.path, "-c", "core.hooksPath=", *args)
+
+
+def test_where_nothing_is_wrong_nothing_is_done(known: MemoryStore) -> None:
+    before = plain(known.path, "for-each-ref")
+    assert repaired(known) == []
+    assert plain(known.path, "for-each-ref") == before
+
+
+def test_strays_are_taken_off_main_and_can_still_be_adopted(known: MemoryStore) -> None:
+    accepted = rev(known.path, "main")
+    file = known.path / "records" / "user" / "theme.md"
+    file.write_text(file.read_text().replace("深色", "浅色"))
+    git(known, "commit", "-qam", "by hand")
+    first = rev(known.path, "main")
+    git(known, "rm", "-q", "records/project/cloud.md")
+    git(known, "commit", "-qm", "by hand, again")
+    second = rev(known.path, "main")
+    said = repaired(known)
+    assert [line for line in said if first[:12] in line and "gitmem adopt" in line]
+    assert rev(known.path, "main") == accepted
+    assert {rev(known.path, f"refs/gitmem/kept/stray-{oid[:12]}") for oid in (first, second)} == {
+        first,
+        second,
+    }
+    assert plain(known.path, "status", "--porcelain") == ""
+    assert "深色" in file.read_text() and names(known) == ["theme", "cloud"]
+    with opened(known.path) as fresh:
+        result = fresh.adopt(first[:12], person=ADA)
+        assert [(effect.name, effect.change) for effect in result.records] == [("theme", "revised")]
+        fresh.approve(str(result.proposal), person=ADA)
+        assert "浅色" in fresh.show("theme").body
+
+
+def test_a_persons_unfinished_work_survives_a_repair(known: MemoryStore) -> None:
+    file = known.path / "records" / "user" / "theme.md"
+    git(known, "commit", "-q", "--allow-empty", "-m", "a stray")
+    mine = file.read_text().replace("深色", "高对比度")
+    file.write_text(mine)
+    (known.path / "notes.txt").write_text("我的笔记")
+    repaired(known)
+    assert file.read_text() == mine
+    assert (known.path / "notes.txt").read_text() == "我的笔记"
+
+
+def test_a_main_that_was_set_back_goes_forward_again(known: MemoryStore) -> None:
+    tip = rev(known.path, "main")
+    git(known, "reset", "-q", "--hard", "main~2")
+    assert names(known) == []
+    (said,) = repaired(known)
+    assert "moved main forward again" in said
+    assert rev(known.path, "main") == tip and names(known) == ["theme", "cloud"]
+    assert plain(known.path, "status", "--porcelain") == ""
+
+
+def test_merges_of_a_main_that_went_another_way_are_proposals_again(known: MemoryStore) -> None:
+    git(known, "reset", "-q", "--hard", "main~1")
+    with opened(known.path) as fresh:
+        fresh.remember("之后又记了一件事。", name="later", type="user", person=ADA)
+    with opened(known.path) as fresh:
+        (problem,) = fresh.fsck().problems
+        assert "moved away" in problem.what and "--repair" in problem.fix
+    assert any("open again" in line for line in repaired(known))
+    with opened(known.path) as fresh:
+        (line,) = fresh.proposals()
+        assert [effect.name for effect in line.records] == ["theme"]
+        assert fresh.rebase(line.id).state == "open"
+        fresh.approve(line.id, person=ADA)
+    assert sorted(names(known)) == ["cloud", "later", "theme"]
+
+
+def test_an_amended_merge_gives_way_to_the_merge(known: MemoryStore) -> None:
+    tip = rev(known.path, "main")
+    git(known, "commit", "-q", "--amend", "-m", "in nicer words")
+    amended = rev(known.path, "main")
+    assert names(known) == ["cloud"]
+    assert len(repaired(known)) == 2
+    assert rev(known.path, "main") == tip and names(known) == ["theme", "cloud"]
+    assert rev(known.path, f"refs/gitmem/kept/stray-{amended[:12]}") == amended
+
+
+def test_commits_by_hand_are_cut_off_a_proposal_and_kept(known: MemoryStore) -> None:
+    proposal = proposed(known)
+    tip = rev(known.path, f"proposals/{proposal}")
+    git(known, "checkout", "-q", f"proposals/{proposal}")
+    file = known.path / "records" / "project" / "port.md"
+    file.write_text(file.read_text().replace("8081", "9090"))
+    git(known, "commit", "-qam", "better")
+    made = rev(known.path, "HEAD")
+    git(known, "checkout", "-q", "main")
+    with opened(known.path) as fresh:
+        assert [line.state for line in fresh.proposals()] == ["inconclusive"]
+    (said,) = repaired(known)
+    assert "cut what was made by hand" in said
+    assert rev(known.path, f"proposals/{proposal}") == tip
+    assert rev(known.path, f"refs/gitmem/kept/{proposal}^") == made
+    with opened(known.path) as fresh:
+        fresh.approve(proposal, person=ADA)
+        assert "8081" in fresh.show("port").body
+
+
+def test_a_damaged_file_of_a_ref_is_moved_away_and_kept(known: MemoryStore) -> None:
+    file = known.path / ".git" / "refs" / "heads" / "proposals" / "extract-20260101-0000ff"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"\0" * 41)
+    (said,) = repaired(known)
+    moved = said.rpartition(" to ")[2]
+    assert not file.exists()
+    with open(moved, "rb") as kept:
+        assert kept.read() == b"\0" * 41
+
+
+def test_files_of_an_earlier_main_are_brought_along(known: MemoryStore) -> None:
+    """As after a move of main by plain git plumbing, under a checkout."""
+    tip = rev(known.path, "main")
+    git(known, "reset", "-q", "--hard", "main~1")
+    git(known, "update-ref", "refs/heads/main", tip)
+    assert "D  records/user/theme.md" in plain(known.path, "status", "--porcelain")
+    assert any("brought the files" in line for line in repaired(known))
+    assert plain(known.path, "status", "--porcelain") == ""
+    assert (known.path / "records" / "user" / "theme.md").exists()
+
+
+def test_a_view_that_was_edited_is_rebuilt_and_the_edit_is_kept(known: MemoryStore) -> None:
+    view = known.path / "MEMORY.md"
+    right = view.read_bytes()
+    view.write_text("我改过这里\n")
+    (said,) = repaired(known)
+    assert view.read_bytes() == right
+    with open(said.rpartition(" ")[2].rstrip("."), encoding="utf-8") as kept:
+        assert kept.read() == "我改过这里\n"
+
+
+def test_a_projection_that_says_something_else_is_made_anew(known: MemoryStore) -> None:
+    import sqlite3
+
+    with sqlite3.connect(known.path / ".git" / "gitmem" / "cache.sqlite") as cache:
+        cache.execute("DELETE FROM supersedes")
+        cache.execute("UPDATE records SET description='别的' WHERE name='theme'")
+    assert any("projection" in line for line in repaired(known))
+    with opened(known.path) as fresh:
+        assert fresh.show("theme").summary.description != "别的"
+
+
+def test_locks_that_a_dead_program_left_are_cleared(known: MemoryStore) -> None:
+    lock = known.path / ".git" / "refs" / "heads" / "main.lock"
+    lock.write_bytes(b"")
+    old = time.time() - 3600
+    os.utime(lock, (old, old))
+    assert any("lock" in line for line in repaired(known))
+    assert not lock.exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_what_cannot_be_written_is_not_repaired(known: MemoryStore) -> None:
+    private = known.path / ".git" / "gitmem"
+    private.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    with opened(known.path) as fresh, pytest.raises(Refused, match="cannot be written"):
+        fresh.fsck(repair=True)
+
+
+def test_nothing_that_a_repair_takes_away_is_lost(known: MemoryStore) -> None:
+    file = known.path / "records" / "user" / "theme.md"
+    file.write_text(file.read_text().replace("深色", "只有这里写过的词"))
+    git(known, "commit", "-qam", "by hand")
+    repaired(known)
+    git(known, "reflog", "expire", "--expire=now", "--all")
+    git(known, "gc", "-q", "--prune=now")
+    assert "只有这里写过的词".encode() in objects(known.path)
