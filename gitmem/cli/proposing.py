@@ -20,8 +20,9 @@ from gitmem.results import ProposalResult
 def extract(call: Call, transcript: str, format: str | None) -> None:
     """Propose what a conversation says that is worth keeping.
 
-    TRANSCRIPT is a JSON array or JSON Lines of chat messages. The same conversation again, or
-    one that has grown, yields only what is new.
+    TRANSCRIPT is a session file of Claude Code (claude-code), or a JSON array or JSON Lines of
+    chat messages (openai). The same conversation again, one that has grown, or a copy that goes
+    on elsewhere, yields only what is new.
     """
     if transcript == "-":
         raise Usage(

@@ -130,7 +130,7 @@ def capture_transcript(
                     now=format_instant(now),
                     source=reading.source_id,
                 )
-    if "human" not in speakers:
+    if "human" not in speakers and any(what.startswith("used") for what in counts):
         notes.append("no part of it is a person's own words")
     return _captured(kept, counts, notes)
 
