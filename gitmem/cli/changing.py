@@ -17,7 +17,7 @@ from gitmem.cli.incoming import read_text
 from gitmem.cli.options import command, person_option, yes_option
 from gitmem.cli.output import Styled
 from gitmem.cli.prompting import ask, has_terminal, require_person
-from gitmem.cli.showing import show_diff, show_result
+from gitmem.cli.showing import runnable, show_diff, show_next, show_result
 from gitmem.results import ProposalDiff, ProposalResult, RecordDetail
 
 _TYPES = "user, feedback, project or reference"
@@ -34,9 +34,10 @@ def init(call: Call, path: str | None) -> None:
 
     if path and call.store and path != call.store:
         raise click.UsageError("PATH and --store name different places; give one of them.")
-    where = path or call.store or os.environ.get("GITMEM_STORE") or ".memory"
+    call.store = path or call.store
+    where = call.store or os.environ.get("GITMEM_STORE") or ".memory"
     with contextlib.closing(MemoryStore.init(where)) as store:
-        found = store.status()
+        found = runnable(call, store.status())
         call.output.notes(store.notes)
     if call.json:
         call.output.out.json(found.to_json())
@@ -44,12 +45,7 @@ def init(call: Call, path: str | None) -> None:
     out = call.output.out
     out.line("A new memory: ", Styled(found.path, "bold"))
     out.line(Styled(f"store {found.store}", "dim"), indent=2)
-    out.line("next:")
-    for step in found.next or _FIRST_STEPS:
-        out.line(step, indent=2)
-
-
-_FIRST_STEPS = ("gitmem extract TRANSCRIPT", 'gitmem remember "..."')
+    show_next(out, found.next)
 
 
 @command("remember", example='gitmem remember "Use tabs, not spaces" --type user')

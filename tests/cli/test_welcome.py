@@ -108,5 +108,15 @@ def test_what_to_do_next_names_the_store_as_the_call_did(
     assert gitmem(*named, "list").out
 
 
+@pytest.mark.parametrize("how", [["a b/记忆"], ["--store", "a b/记忆"]])
+def test_the_first_steps_of_a_new_store_name_it(
+    gitmem: RunCommand, tmp_path: Path, how: list[str]
+) -> None:
+    (tmp_path / "a b").mkdir()
+    (first, *_) = commands(gitmem("init", *how).out.splitlines())
+    gitmem(*first[1:], "--yes")
+    assert gitmem("--store", "a b/记忆", "list").out
+
+
 def test_help_is_still_the_list_of_commands(gitmem: RunCommand) -> None:
     assert all(f"  {name} " in gitmem("--help").out for name in list(COMMANDS)[:3])
