@@ -141,6 +141,8 @@ def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
         stuck = [p for p in readable if p.state == state]
         if stuck:
             yield _step(_counted(stuck, one, many), command, stuck[0].id)
+        if stuck and state in _HOPELESS:
+            yield _or_reject(stuck[0])
     unreadable = [p for p in queue if _is_unreadable(p)]
     if unreadable:
         why = _counted(
@@ -149,6 +151,8 @@ def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
         yield _step(why, "reject --reason unreadable", unreadable[0].id)
 
 
+# Somebody or something has said no to these already.
+_HOPELESS = ("changes_requested", "rejected")
 # For each state in which a proposal cannot go on: what to say of one, of several, and to do.
 _STUCK = {
     "stale": (
@@ -186,7 +190,11 @@ def _decidable(waiting: Sequence[ProposalSummary]) -> Iterator[str]:
     first = waiting[0].id
     yield _step(_counted(waiting, "waits; read it", "wait; read the first"), "diff", first)
     yield _step("Then approve it", "approve", first)
-    yield _step("Or reject it", 'reject --reason "not worth keeping"', first)
+    yield _or_reject(waiting[0])
+
+
+def _or_reject(proposal: ProposalSummary) -> str:
+    return _step("Or reject it", 'reject --reason "not worth keeping"', proposal.id)
 
 
 def _about_kept(store: Store, queue: Sequence[ProposalSummary]) -> Iterator[str]:
