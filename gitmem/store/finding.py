@@ -33,6 +33,15 @@ def find_by_prefix(prefix: str, ids: Collection[str], what: str, look: str) -> s
             f"{prefix} is the beginning of {len(matches)} {what}s",
             hint="\n".join(["Give more of it:", *listed, *more, see]),
         )
-    close = get_close_matches(prefix, ids, n=_CLOSE)
+    close = _spelt_like(prefix, ids)
     meant = f"Did you mean {' or '.join(close)}?\n" if close else ""
     raise NotFound(f"there is no {what} {prefix}", hint=f"{meant}{see}")
+
+
+def _spelt_like(prefix: str, ids: Collection[str]) -> list[str]:
+    """Return ids that begin nearly as ``prefix``, the likest first."""
+    if not prefix:
+        return []
+    beginnings = sorted({one[: len(prefix)] for one in ids})
+    close = get_close_matches(prefix, beginnings, n=_CLOSE)
+    return [one for like in close for one in sorted(ids) if one.startswith(like)][:_CLOSE]
