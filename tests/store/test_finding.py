@@ -48,7 +48,7 @@ def test_a_misspelt_id_is_answered_with_the_ones_like_it() -> None:
 def test_a_misspelt_beginning_is_answered_with_what_begins_so() -> None:
     with pytest.raises(NotFound) as caught:
         find("exrtract-20")
-    assert caught.value.hint.startswith(f"Did you mean {IDS[1]} or {IDS[2]}?")
+    assert caught.value.hint.startswith(f"Did you mean {IDS[1]} or {IDS[2]}")
 
 
 @pytest.mark.parametrize("typed", ["", "没有", "zzz"])
