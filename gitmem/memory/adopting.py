@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gitmem.memory.opened import Confirm
     from gitmem.memory.ruling import ConfirmPolicy
     from gitmem.results import ProposalResult
-    from gitmem.store.edits import Edits
+    from gitmem.store.edited import Edits
 
 
 class Adopting(Ruling):

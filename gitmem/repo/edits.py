@@ -31,6 +31,7 @@ _MAX_DEPTH = 8
 """Folders within ``records`` that are looked into; a store has two."""
 
 _FILES = ("100644", "100755")
+_KINDS = {"120000": "a symbolic link", "160000": "a repository of its own"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def edits_between(repo: Repo, old: str, new: str, read: Callable[[str], bool]) -
     for change in changes:
         data, problem = None, ""
         if change.new_oid and change.new_mode not in _FILES:
-            problem = f"it has the mode {change.new_mode}, so it is no plain file"
+            problem = f"it is {_KINDS.get(change.new_mode, 'no plain file')}"
         elif change.new_oid and read(change.path):
             data, problem = _blob(repo, change.new_oid)
         found.append(FileEdit(change.path, change.old_oid, change.new_oid, data, problem))
@@ -99,7 +100,13 @@ def main_work_trees(repo: Repo) -> tuple[list[WorkTree], list[str]]:
             "what was edited by hand is adopted from a checkout of main"
         )
     found = []
-    for tree in work_trees(repo):
+    trees = work_trees(repo)
+    if repo.root is not None and head == MAIN and repo.root not in [tree.path for tree in trees]:
+        notes.append(
+            f"{repo.root} has no index, so its files were not looked at; "
+            "`git reset` makes one and keeps the files"
+        )
+    for tree in trees:
         reason = standing_in_the_way(tree)
         if reason is None and is_behind(repo):
             reason = "they are still as before the last merge"

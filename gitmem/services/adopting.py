@@ -35,7 +35,7 @@ from gitmem.store import (
     person_identity,
     shown_state,
 )
-from gitmem.store.edits import Edits, RecordEdit
+from gitmem.store.edited import Edits, RecordEdit
 from gitmem.store.fresh_id import with_fresh_id
 from gitmem.store.same_text import same_record
 from gitmem.store.statements import Person, cited_sessions, person_statement, statement_quotes

@@ -1,95 +1,19 @@
-"""What a person's edits by hand mean as records: of files, and of commits that are strays.
-
-Nothing is written here, and nothing guessed: what is no legal record is named with its reason,
-and the rest goes on.
-"""
+"""What a person changed by hand: in files checked out from main, and in commits that are strays."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from shlex import quote
 
-from gitmem.domain.layout import (
-    EVIDENCE,
-    MANIFEST,
-    POLICY,
-    RECORDS,
-    REVIEWERS,
-    TOMBSTONES,
-    VIEW,
-    check_name,
-    parse_evidence_path,
-    parse_record_path,
-    record_path,
-)
-from gitmem.domain.objects import blob_id
-from gitmem.domain.proposal import RecordAt
-from gitmem.domain.record import MAX_BYTES, Record
-from gitmem.domain.structure import check_type
-from gitmem.domain.text import one_line
-from gitmem.errors import InvalidInput, NotFound, Refused
-from gitmem.records import read_frontmatter, read_record
-from gitmem.redaction import find_secrets
+from gitmem.domain.layout import POLICY, RECORDS
+from gitmem.errors import NotFound, Refused
 from gitmem.repo import Found
 from gitmem.repo.edits import FileEdit, edits_between, edits_in_files, main_work_trees
 from gitmem.repo.worktree import finish_worktree
-from gitmem.results import Dropped
-from gitmem.store.same_text import has_comments, same_record, same_record_file
+from gitmem.store.edited import Change, Edits, sort_edits
+from gitmem.store.same_text import same_record_file
 from gitmem.store.store import Store
 
-_NO_QUOTES = ("0" * 40,)
-_NAMED = 3  # files that are no records and are named one by one
-_SAYS_NAME = re.compile(rb"^name:[ ]*[\"']?([a-z0-9-]+)[\"']?[ ]*\r?$", re.MULTILINE)
 _MIN_PREFIX = 4  # characters of a commit's id, as for git
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One path as a person has it. ``in_file``: in a checked-out file, and not in a commit."""
-
-    edit: FileEdit
-    in_file: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RecordEdit:
-    """A record as a person wants it.
-
-    ``old`` is where it lies now and ``before`` what it says (None: there is none yet); ``after``
-    is what it is to say (None: it is retired). ``cites`` are those of its old quotes that the
-    person has left in.
-    """
-
-    name: str
-    path: str
-    old: RecordAt | None
-    before: Record | None
-    after: Record | None
-    cites: tuple[str, ...] = ()
-    in_file: bool = False
-
-
-@dataclass(slots=True)
-class Edits:
-    """Everything that a person changed, sorted out.
-
-    ``policy`` is the new policy file; ``merged`` are commits that may be the tips of proposals
-    which were merged by hand; ``dropped`` says what cannot be proposed and why, ``notes`` what
-    a person should know besides.
-    """
-
-    base: str
-    records: list[RecordEdit] = field(default_factory=list)
-    policy: bytes | None = None
-    merged: list[str] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def drop(self, name: str, reason: str) -> None:
-        """Name what is not proposed, on one printable line."""
-        self.dropped.append(Dropped(one_line(name), one_line(reason)))
 
 
 def find_edits(store: Store) -> Edits:
@@ -115,7 +39,7 @@ def find_edits(store: Store) -> Edits:
             if other != edit:
                 edits.drop(edit.path, f"is edited in {tree.path} too, in another way; left there")
             changes[edit.path] = Change(other, in_file=True)
-    _sort(store, edits, changes)
+    sort_edits(store, edits, changes)
     return edits
 
 
@@ -146,7 +70,7 @@ def find_commit_edits(store: Store, prefix: str) -> Edits:
                 )
             continue
         changes[edit.path] = Change(edit, in_file=False)
-    _sort(store, edits, changes)
+    sort_edits(store, edits, changes)
     return edits
 
 
@@ -178,221 +102,3 @@ def _find_stray(store: Store, prefix: str) -> str:
             hint=hint,
         )
     return rows[0].oid
-
-
-# --- sorting out ---------------------------------------------------------------------------
-
-
-def _sort(store: Store, edits: Edits, changes: Mapping[str, Change]) -> None:
-    """Sort changed paths into records, the policy, and what cannot be adopted."""
-    tree = store.repo.reader.commit(edits.base).tree
-    named: dict[str, list[Change]] = {}
-    others: list[Change] = []
-    for path, change in sorted(changes.items()):
-        entry = store.facts.entry(tree, path)
-        edit = replace(change.edit, old=entry.oid if entry and not entry.is_tree else None)
-        if _is_as_remembered(edit):
-            continue
-        change = Change(edit, change.in_file)
-        place = parse_record_path(path)
-        if place is not None:
-            named.setdefault(place.name, []).append(change)
-        else:
-            others.append(change)
-    elsewhere = _elsewhere(changes.values())
-    for name, found in named.items():
-        if name in elsewhere and all(change.edit.is_gone for change in found):
-            edits.drop(
-                name,
-                f"its file is gone, but {elsewhere[name]} says it is {name}: give that the name "
-                f"of its file, or put it back: mv {elsewhere[name]} {found[0].edit.path}",
-            )
-        else:
-            _sort_record(store, edits, name, found, tree)
-    _sort_others(store, edits, others, named.keys())
-
-
-def _elsewhere(changes: Iterable[Change]) -> dict[str, str]:
-    """Which names files say or bear that are in no place for them: a move is no deletion."""
-    found: dict[str, str] = {}
-    for change in changes:
-        path = change.edit.path
-        if change.edit.is_gone or not path.startswith(f"{RECORDS}/"):
-            continue
-        place = parse_record_path(path)
-        if place is None:
-            found[path.rpartition("/")[2].removesuffix(".md")] = path
-        said = _SAYS_NAME.search(change.edit.data or b"")
-        name = said[1].decode("ascii") if said else ""
-        if name and (place is None or place.name != name):
-            found[name] = path
-    return found
-
-
-def _is_as_remembered(edit: FileEdit) -> bool:
-    if edit.problem:
-        return False
-    unixed = blob_id(edit.data.replace(b"\r\n", b"\n")) if edit.data is not None else None
-    return edit.old == edit.new or (edit.old is not None and edit.old == unixed)
-
-
-def _sort_record(store: Store, edits: Edits, name: str, changes: list[Change], tree: str) -> None:
-    """Make one record of what a person did to the files of ``name``."""
-    bad = [change.edit for change in changes if change.edit.problem]
-    if bad:
-        edits.drop(name, f"{bad[0].path}: {bad[0].problem}")
-        return
-    old = store.facts.record_at(tree, name)
-    before = store.facts.record(old.blob, old.path) if old else None
-    there = [change for change in changes if not change.edit.is_gone]
-    if not there:
-        if old is not None:
-            edits.records.append(RecordEdit(name, old.path, old, before, None))
-        return
-    reason = _misplaced(name, there, old, is_gone=len(changes) > len(there))
-    if reason:
-        edits.drop(name, reason)
-        return
-    path, data = there[0].edit.path, there[0].edit.data or b""
-    try:
-        after = read_record(data, path, evidence=before.evidence if before else _NO_QUOTES)
-    except InvalidInput as error:
-        edits.drop(name, f"{error.message}. {error.hint}".rstrip(" .") + ".")
-        return
-    reason = _misnamed(name, path, after, is_new=old is None and there[0].in_file)
-    for secret in find_secrets(data.decode("utf-8")):
-        what = f"holds what looks like a secret ({secret.kind})"
-        reason = f"{path}:{secret.line}: {what}; leave it out, and change it if it is real"
-    if reason:
-        edits.drop(name, reason)
-        return
-    cites = _cites(data, path, before)
-    if before is not None and same_record(before, after) and cites == before.evidence:
-        edits.notes.append(
-            f"{path}: only its white space or its quotation marks differ; nothing to adopt"
-        )
-        return
-    if has_comments(data):
-        edits.notes.append(f"{path}: the comments in its fields stand in no record")
-    path = old.path if old else path
-    edits.records.append(
-        RecordEdit(name, path, old, before, after, cites, in_file=there[0].in_file)
-    )
-
-
-def _misplaced(name: str, there: list[Change], old: RecordAt | None, *, is_gone: bool) -> str:
-    """Say why a record cannot lie where a person put it, or nothing."""
-    paths = [change.edit.path for change in there]
-    if len(paths) > 1:
-        return f"stands in two files, {paths[0]} and {paths[1]}; keep one of them"
-    if old is None or paths[0] == old.path:
-        return ""
-    if not is_gone:
-        return f"{paths[0]}: the name is taken, by {old.path}; give the file another name"
-    if not there[0].in_file:
-        return ""
-    return (
-        f"{paths[0]}: a record keeps its path, whatever its type; "
-        f"put it back, and write the type in it: mv {paths[0]} {old.path}"
-    )
-
-
-def _misnamed(name: str, path: str, record: Record, *, is_new: bool) -> str:
-    """Say why a file is not the record that its place says, or nothing."""
-    if record.name != name:
-        return f"{path}: says it is {record.name}, but its file is {name}.md; make them the same"
-    flat = record_path(record.type, name, sharded=False)
-    if is_new and path not in (flat, record_path(record.type, name, sharded=True)):
-        return f"{path}: is no place for a {record.type} record: mv {path} {flat}"
-    return ""
-
-
-def _cites(data: bytes, path: str, before: Record | None) -> tuple[str, ...]:
-    """The old quotes that the file still names; all of them where it names none."""
-    if before is None:
-        return ()
-    fields = read_frontmatter(data, where=path, max_bytes=MAX_BYTES).fields
-    named = fields.get("evidence")
-    kept = tuple(oid for oid in before.evidence if isinstance(named, list) and oid in named)
-    return kept or before.evidence  # a record without any is none
-
-
-def _sort_others(
-    store: Store, edits: Edits, changes: Iterable[Change], touched: Iterable[str]
-) -> None:
-    """Name every other change with what to do."""
-    left: list[str] = []
-    names = set(touched)
-    for change in changes:
-        edit, path = change.edit, change.edit.path
-        top = path.partition("/")[0]
-        if path == POLICY:
-            _sort_policy(edits, edit)
-        elif path.startswith(f"{RECORDS}/"):
-            edits.drop(path, edit.problem or _no_record(path))
-        elif top == EVIDENCE:
-            _sort_quote(store, edits, change, names)
-        elif top == REVIEWERS:
-            edits.drop(path, "reviewers cannot be changed yet: neither adopted nor decided about")
-        elif top == TOMBSTONES:
-            edits.drop(path, "a tombstone comes and goes by `gitmem reject` and `gitmem forget`")
-        elif path in (MANIFEST, VIEW):
-            _sort_derived(store, edits, change)
-        else:
-            left.append(path)
-    if left:
-        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        shown = ", ".join(one_line(path) for path in left[:_NAMED])
-        edits.notes.append(f"no part of memory, and left as they are: {shown}{more}")
-
-
-def _sort_policy(edits: Edits, edit: FileEdit) -> None:
-    if edit.problem:
-        edits.drop(POLICY, edit.problem)
-    elif edit.data is None:  # gone
-        edits.drop(POLICY, "the policy cannot be removed; change it with `gitmem policy edit`")
-    else:
-        edits.policy = edit.data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-
-
-def _no_record(path: str) -> str:
-    stem, dot, ending = path.rpartition("/")[2].rpartition(".")
-    kind = path.split("/")[1]
-    try:
-        check_type(kind)
-        if dot and ending == "md":
-            check_name(stem)
-    except InvalidInput as error:
-        return f"{error.message}. {error.hint}".rstrip(" .") + "."
-    return "is no place for a record: records lie at records/TYPE/NAME.md"
-
-
-def _sort_quote(store: Store, edits: Edits, change: Change, touched: set[str]) -> None:
-    """A quote is what was said; its files come and go with what their record cites."""
-    path = change.edit.path
-    place = parse_evidence_path(path)
-    is_changed = change.edit.old is not None and not change.edit.is_gone
-    if place is not None and place[0] in touched and not is_changed:
-        return
-    edits.drop(path, f"a quote is never edited by hand; {_put_back(store, change)}")
-
-
-def _sort_derived(store: Store, edits: Edits, change: Change) -> None:
-    path = change.edit.path
-    if not change.in_file:
-        edits.notes.append(f"{path} of the strays is not taken: every merge makes it anew")
-    elif path == MANIFEST:
-        edits.drop(path, f"is computed by every merge; {_put_back(store, change)}")
-    elif not change.edit.is_gone:
-        edits.drop(
-            path,
-            "is made from the records: edit those, or run `gitmem remember TEXT`; "
-            "`gitmem status` rebuilds it and keeps your text",
-        )
-
-
-def _put_back(store: Store, change: Change) -> str:
-    if not change.in_file:
-        return "the next merge passes over it"
-    where = quote(str(store.repo.root or store.repo.git_dir))
-    return f"to put it back: git -C {where} checkout main -- {quote(change.edit.path)}"

@@ -326,13 +326,26 @@ def staged_and_taken_back(root: Path) -> None:
     (root / TABS).write_bytes(before)
 
 
+def evidence_emptied(root: Path) -> None:
+    text = (root / TABS).read_text(encoding="utf-8")
+    (root / TABS).write_text(re.sub(r"evidence:\n(- .*\n)+", "evidence: []\n", text))
+
+
 def files_of_an_editor(root: Path) -> None:
     for name in (".#use-tabs.md", "use-tabs.md~", ".use-tabs.md.swp", "#use-tabs.md#"):
         (root / "records/user" / name).write_text("x", encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    "act", [nothing, other_quotes, white_space, staged_and_taken_back, files_of_an_editor]
+    "act",
+    [
+        nothing,
+        other_quotes,
+        white_space,
+        evidence_emptied,
+        staged_and_taken_back,
+        files_of_an_editor,
+    ],
 )
 def test_there_is_nothing_to_adopt(root: Path, act: Callable[[Path], None]) -> None:
     act(root)
@@ -468,6 +481,21 @@ def test_a_moved_file_is_put_back_and_not_taken_for_deleted(root: Path) -> None:
     with opened(root) as memory:
         assert memory.show("use-tabs").summary.type == "feedback"
     assert status(root) == ""
+
+
+@pytest.mark.parametrize(
+    "target", ["records/usr/use-tabs.md", "records/user/制表符.md", "records/user/tabs.md"]
+)
+def test_a_file_moved_to_no_place_of_its_name_is_not_taken_for_deleted(
+    root: Path, target: str
+) -> None:
+    (root / target).parent.mkdir(exist_ok=True)
+    (root / TABS).rename(root / target)
+    result = adopt(root)
+    assert (result.proposal, result.records) == (None, ())
+    reason = why_dropped(result)["use-tabs"]
+    assert reason.endswith(f"mv {target} {TABS}")
+    assert len(result.dropped) == 2
 
 
 def test_a_folder_that_became_a_link_deletes_nothing(root: Path, tmp_path: Path) -> None:
