@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from gitmem.domain.session import message_digest
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.sessions import Captured, SessionFiles
-from gitmem.transcripts import read_messages, read_transcript
+from gitmem.transcripts import RawMessage, read_messages, read_transcript
+from tests.transcripts.lines import human, write
 
 NOW = "2026-11-30T16:20:11Z"
 LATER = "2026-12-01T08:00:00Z"
@@ -288,3 +290,95 @@ def test_two_processes_that_capture_under_the_lock_lose_and_mix_nothing(
         [message.parts[0].text for message in session.messages] for session in sessions if session
     )
     assert texts == [[f"{name} says {i}" for i in range(8)] for name in ("a", "b")]
+
+
+_STEP = st.sampled_from(["grow", "grow", "break", "mend", "fork", "compact", "cut", "again"])
+
+
+@given(st.lists(st.tuples(_STEP, st.integers(0, 5)), min_size=1, max_size=12))
+def test_whatever_a_client_does_to_its_files_each_message_is_new_once(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
+    """Grown, with broken and mended lines, forked, compacted and cut, and read after each step."""
+    root = tmp_path_factory.mktemp("s")
+    files = SessionFiles(root / "sessions")
+    said, broken, session, cut = [0], set[int](), 1, False
+    total, found, seen = 1, list[str](), set[str]()
+    for step, number in steps:
+        cut = step == "cut"
+        if step == "grow":
+            said += range(total, total + number)
+            total += number
+        elif step == "break" and said:
+            broken.add(said[number % len(said)])
+        elif step == "mend":
+            broken.clear()
+        elif step == "fork":
+            session += 1
+        elif step == "compact":
+            said = said[number:]
+        lines = [
+            "{broken"
+            if n in broken
+            else json.dumps(human(f"第 {n} 句", f"u{n}", sessionId=session))
+            for n in said
+        ]
+        if cut and said:
+            lines[-1] = lines[-1][:-3]
+        start = json.dumps(human("begin", "u", sessionId=session))
+        path = write(root / "s.jsonl", [start, *lines])
+        captured = files.capture(read_transcript(path), attested="file", now=NOW)
+        for index, message in enumerate(captured.session.messages):
+            if index >= captured.consumed and index not in captured.read_before:
+                found.append(message.parts[0].text)
+        files.mark_consumed(captured.session.id, len(captured.session.messages), None, NOW)
+        seen |= {f"第 {n} 句" for n in (said[:-1] if cut else said) if n not in broken}
+    assert sorted(found) == sorted({"begin", *seen})
+
+
+def test_messages_are_read_from_the_file_when_they_are_asked_for(
+    files: SessionFiles, tmp_path: Path
+) -> None:
+    session = _capture(files, CHAT).session
+    whole = tuple(session.messages)
+    assert [m.index for m in session.messages[1:4]] == [1, 2, 3]
+    assert list(session.messages[::-1]) == list(reversed(whole)) == list(reversed(session.messages))
+    assert session.messages[-1] == whole[-1]
+    assert session.messages[2:][0] == whole[2] and len(session.messages[9:]) == 0
+    assert session.messages == whole and session.messages != whole[1:]
+    with pytest.raises(IndexError):
+        session.messages[len(CHAT)]
+    path = _file(tmp_path, session.id)
+    path.write_bytes(path.read_bytes().replace("制表符".encode(), b"\xff" * 9))
+    with pytest.raises(InvalidInput, match="message 1 cannot be read"):
+        session.message(1)
+    assert session.message(0) == whole[0]
+    path.unlink()
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        session.message(0)
+
+
+def test_what_a_dead_process_left_half_read_is_deleted_after_a_day(
+    files: SessionFiles, tmp_path: Path
+) -> None:
+    _capture(files, CHAT)
+    folder = tmp_path / "sessions"
+    old, fresh = folder / ".new-old", folder / ".new-fresh"
+    for path in (old, fresh):
+        path.write_bytes(b"x")
+    os.utime(old, (0, 0))
+    _capture(files, CHAT[:1])
+    assert (old.exists(), fresh.exists()) == (False, True)
+    assert len(files.list_ids()) == 1
+
+
+def test_a_conversation_that_breaks_off_while_it_is_read_leaves_nothing(
+    files: SessionFiles, tmp_path: Path
+) -> None:
+    def breaking() -> Iterator[RawMessage]:
+        yield from read_messages(CHAT).messages
+        raise InvalidInput("cut", where="here")
+
+    with pytest.raises(InvalidInput, match="cut"), files.stage(breaking()):
+        pass
+    assert list((tmp_path / "sessions").iterdir()) == []

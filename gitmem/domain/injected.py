@@ -112,6 +112,8 @@ _OWN_MARK = re.compile(
     r'\s{0,8}<gitmem-own-session role="(?P<role>[a-z]{1,20})" nonce="(?P<nonce>[0-9a-f]{8,64})"'
     r' sha256="(?P<hash>[0-9a-f]{64})"/>'
 )
+#: Characters of the longest text that is looked at as commands.
+_MAX_COMMANDS = 10_000
 #: A command line of gitmem itself, as a person or a tool gives it.
 _OWN_COMMAND = re.compile(
     r"[!/$]?[^\S\n]*(?:[A-Z_]{1,40}=[^\s'\"]{0,200}[^\S\n]+){0,8}(?:[\w./~-]{0,200}/)?gitmem"
@@ -206,7 +208,12 @@ def is_own_prompt(text: str) -> bool:
 
 
 def is_own_command(text: str) -> bool:
-    """Say whether every line of ``text`` that holds something is a command of gitmem."""
+    """Say whether every line of ``text`` that holds something is a command of gitmem.
+
+    A longer text than anybody's commands is none.
+    """
+    if len(text) > _MAX_COMMANDS:
+        return False
     lines = [line for line in (line.strip() for line in text.splitlines()) if line]
     return bool(lines) and all(_OWN_COMMAND.fullmatch(line) for line in lines)
 

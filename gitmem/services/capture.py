@@ -181,8 +181,9 @@ def _captured(kept: Kept, counts: Mapping[str, int], notes: list[str]) -> Captur
     if not new and total:
         notes.append(f"nothing is new: {total} messages of {kept.session.id} were read before")
     elif start or elsewhere:
+        what = "1 message is new" if new == 1 else f"{new} messages are new"
         notes.append(
-            f"{new} messages are new; {total - new} of {kept.session.id} were read before"
+            f"{what}; {total - new} of {kept.session.id} were read before"
             + (", in another session" if elsewhere and not start else "")
         )
     return Captured(kept.session, start, counts, tuple(notes), kept.read_before)

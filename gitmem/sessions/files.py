@@ -130,6 +130,8 @@ class SessionFiles:
             start = len(stored.messages)
             if staged.count > start:
                 session_id = str(stored.header["session"])
+                # What is asked here is only whether its client mended a line of this very file.
+                _mark(staged, read_before(self._folder, staged, header, start, session_id))
                 staged.file.seek(end)
                 self._folder.append(session_id, staged.file)
                 stored = self._existing(session_id)
@@ -275,11 +277,9 @@ class SessionFiles:
     def _create(self, header: dict[str, Any], staged: Staged, now: str) -> Stored:
         """Make a staged conversation a session under a new id, completely or not at all."""
         session_id = self._new_id(header["format"], staged.digest, now)
-        ranges = read_before(self._folder, staged, header)
+        alike = {key: header[key] for key in ("attested", "format")}
+        _mark(staged, read_before(self._folder, staged, alike))
         staged.head(self._header(header, staged.first, now, session_id))
-        staged.file.seek(0, os.SEEK_END)
-        if ranges:
-            staged.file.write(canonical_file({"read_before": ranges}))
         staged.file.flush()
         os.fsync(staged.file.fileno())
         self._folder.publish(staged.path, session_id)
@@ -298,6 +298,13 @@ class SessionFiles:
     ) -> dict[str, Any]:
         made = {"session": session_id, "captured_at": now, "first": first, "version": VERSION}
         return {**told, **made}
+
+
+def _mark(staged: Staged, ranges: list[tuple[int, int]]) -> None:
+    """Note at the end of a staged conversation which messages were consumed elsewhere."""
+    if ranges:
+        staged.file.seek(0, os.SEEK_END)
+        staged.file.write(canonical_file({"read_before": ranges}))
 
 
 def _statement(text: str, now: str) -> tuple[Message, ...]:

@@ -33,16 +33,21 @@ def same_session(
     return best
 
 
-def read_before(folder: Folder, staged: Staged, header: dict[str, Any]) -> list[tuple[int, int]]:
-    """Return which staged messages were consumed from another session, as ranges."""
+def read_before(
+    folder: Folder, staged: Staged, alike: dict[str, Any], start: int = 0, but: str = ""
+) -> list[tuple[int, int]]:
+    """Return which staged messages from ``start`` on were consumed from another session whose
+    header holds what is ``alike``, as ranges; ``but`` is the session that is not asked."""
     if not staged.keyed:
         return []
     seen = bytearray(staged.count)
-    for path, _ in folder.alike({key: header[key] for key in ("attested", "format")}):
+    for path, _ in folder.alike(alike):
+        if path.stem == but:
+            continue
         keys = consumed_keys(path)
         for start in range(0, len(keys), _AT_ONCE):
             _mark(seen, staged, set(keys[start : start + _AT_ONCE]) - {0})
-    return _ranges(seen)
+    return _ranges(seen, start)
 
 
 def _mark(seen: bytearray, staged: Staged, known: set[int]) -> None:
@@ -53,9 +58,9 @@ def _mark(seen: bytearray, staged: Staged, known: set[int]) -> None:
             seen[index] = 1
 
 
-def _ranges(seen: bytearray) -> list[tuple[int, int]]:
+def _ranges(seen: bytearray, start: int) -> list[tuple[int, int]]:
     ranges: list[tuple[int, int]] = []
-    start = seen.find(1)
+    start = seen.find(1, start)
     while start >= 0 and len(ranges) < _MAX_RANGES:
         end = seen.find(0, start)
         end = len(seen) if end < 0 else end

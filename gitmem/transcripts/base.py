@@ -17,6 +17,9 @@ from gitmem.errors import InvalidInput
 MAX_LINES_FILE = 200 * 1024 * 1024
 #: Longest single line in bytes; a longer one is skipped, counted and named.
 MAX_LINE = 16 * 1024 * 1024
+#: Most parts of one message; what follows is left out and noted. A part takes a hundred times
+#: the memory that it takes to write one down.
+MAX_PARTS = 10_000
 #: Largest file in bytes that holds one JSON value, which has to be read whole.
 MAX_ARRAY_FILE = 64 * 1024 * 1024
 #: So many lines or messages are named one by one in the counts; further ones are grouped.

@@ -14,10 +14,15 @@ from typing import Any, BinaryIO
 
 from gitmem.domain.session import Part, PartClass
 from gitmem.errors import InvalidInput
-from gitmem.transcripts.base import MAX_NAMED, RawMessage, Reading, Tally, part, utc_time
+from gitmem.transcripts.base import MAX_NAMED, MAX_PARTS, RawMessage, Reading, Tally, part, utc_time
 from gitmem.transcripts.claude_channel import assistant_class, queued_class, user_class
 from gitmem.transcripts.lines import BLANK, BOM, Line, json_values, read_lines
-from gitmem.transcripts.parts import content_parts, divided, without_own_blocks
+from gitmem.transcripts.parts import (
+    content_parts,
+    divided,
+    note_parts_left_out,
+    without_own_blocks,
+)
 from gitmem.transcripts.speaker import is_tool_result
 
 EXPECTED = (
@@ -173,10 +178,11 @@ def _said(message: Mapping[str, Any] | None, cls: PartClass, tally: Tally) -> li
     if not isinstance(content, list):
         return list(content_parts(content, cls, tally))
     parts: list[Part] = []
-    for item in content:
+    for item in content[:MAX_PARTS]:
         # What a model thought it did not say.
         thought = isinstance(item, Mapping) and item.get("type") in _THOUGHTS
         parts += [part("other", cls)] if thought else content_parts([item], cls, tally)
+    note_parts_left_out(content, tally)
     return parts
 
 

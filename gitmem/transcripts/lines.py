@@ -13,6 +13,8 @@ BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\r\n\0"
 #: Bytes of a line that is too long that are passed over at once.
 _PIECE = 1024 * 1024
+#: Entries without a line feed between them that are read.
+_MAX_SPLICED = 100
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -93,9 +95,11 @@ def _spliced(text: str) -> tuple[list[Any], str]:
     values: list[Any] = []
     at = 0
     while at < len(text):
+        if len(values) == _MAX_SPLICED:
+            return values, f"only its first {_MAX_SPLICED} entries are read"
         try:
             value, at = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, MemoryError):
             return values, "what follows its first entry is not JSON"
         values.append(value)
         while at < len(text) and text[at] in " \t\r\0":

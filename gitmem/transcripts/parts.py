@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from gitmem.domain.injected import own_pieces, segments_of_parts
 from gitmem.domain.session import Part, PartClass
-from gitmem.transcripts.base import Tally, part
+from gitmem.transcripts.base import MAX_PARTS, Tally, part
 from gitmem.transcripts.speaker import foreign_part_field, is_tool_result
 
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
@@ -24,6 +24,12 @@ def note_field(field: str | None, of: str, tally: Tally) -> None:
         tally.note(f"a user {of} with the field {field[:40]!r} read as from an unknown speaker")
 
 
+def note_parts_left_out(content: Sequence[Any], tally: Tally) -> None:
+    """Note how many parts of a message lie beyond MAX_PARTS."""
+    if len(content) > MAX_PARTS:
+        tally.note(f"a message with more than {MAX_PARTS} parts, of which the rest is left out")
+
+
 def caller(cls: PartClass) -> PartClass:
     """Return who makes a call in a message: a person calls no tools."""
     return "unknown" if cls == "human" else cls
@@ -36,8 +42,9 @@ def content_parts(content: Any, cls: PartClass, tally: Tally) -> Iterator[Part]:
     if isinstance(content, str):
         yield _text_part(content, cls, tally)
     elif isinstance(content, list | tuple):
-        for item in content:
+        for item in content[:MAX_PARTS]:
             yield _item_part(item, cls, tally)
+        note_parts_left_out(content, tally)
     elif isinstance(content, Mapping):
         yield _item_part(content, cls, tally)
     else:

@@ -128,7 +128,7 @@ def test_a_line_that_was_refused_and_is_repaired_is_all_that_is_new(
     lines[1] = human(BACKUP, "u2")
     repaired = memory.extract(write(path, lines))
     assert (quotes(memory, repaired), repaired.dropped) == ([BACKUP], ())
-    assert any(note.startswith("1 messages are new") for note in repaired.notes)
+    assert any(note.startswith("1 message is new") for note in repaired.notes)
     assert memory.extract(path).proposal is None
 
 
