@@ -36,11 +36,8 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
     waiting = [p for p in queue if p.state in _DECIDABLE]
     by_type = {name: getattr(manifest.records.by_type, name) for name in RECORD_TYPES}
     behind = is_behind(store.repo)
-    steps = [*_about_edits(store, head, queue), *_about_queue(queue)]
-    if behind:
-        steps.append(
-            _step("End the merge or rebase in the checked-out files, and then run", "status")
-        )
+    steps = [*_about_damage(store, behind), *_about_edits(store, head, queue)]
+    steps += _about_queue(queue)
     if not manifest.records.count and not queue:
         steps += _first_steps(sessions)
     steps += [*_about_kept(store, queue), *_about_hooks(store)]
@@ -94,10 +91,20 @@ def _step(why: str, command: str, proposal: str | None = None) -> str:
     return f"{why}: gitmem {command}{end}"
 
 
+def _about_damage(store: Store, behind: bool) -> Iterator[str]:
+    """What is not where it should be, by a crash or by somebody with plain git."""
+    for lost in store.lost_mains().values():
+        yield _step(
+            f"main was moved back from {lost[:12]}; bring back what it had", "fsck --repair"
+        )
+    for ref in store.broken_proposals():
+        yield _step(f"{ref} is damaged; move its file away", "fsck --repair")
+    if behind:
+        yield _step("End the merge or rebase in the checked-out files, and then run", "status")
+
+
 def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> Iterator[str]:
     """What a person changed by hand and nobody has proposed yet."""
-    for lost in store.lost_mains().values():
-        yield _step(f"main was moved back from {lost[:12]}; see what it lacks", "fsck")
     adopting = [proposal for proposal in queue if proposal.kind == "adopt"]
     proposed = {record.name for proposal in adopting for record in proposal.records}
     edited = [path for path in _edited(store, head) if _name(path) not in proposed]
@@ -106,6 +113,8 @@ def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> 
         yield _step(f"{edited[0]}{more} edited by hand; propose what they say now", "adopt")
     elif head.strays and not adopting:
         yield _step("Propose what was committed by hand", "adopt")
+    if head.strays and not adopting:
+        yield _step("Or take what is no memory off main; it is kept aside", "fsck --repair")
 
 
 def _edited(store: Store, head: Head) -> Iterator[str]:

@@ -217,9 +217,10 @@ def test_work_by_hand_is_to_be_adopted_once(
     pasted: Callable[[Path, str], None],
 ) -> None:
     change(bare)
-    (step,) = steps(bare)
-    assert step == "adopt"
-    pasted(bare, step)
+    found = steps(bare)
+    assert found == (["adopt"] if change is edited else ["adopt", "fsck --repair"])
+    for step in found:
+        pasted(bare, step)
     with opened(bare) as memory:
         assert memory.adopt(person=ADA).proposal
     assert [shlex.split(step)[0] for step in steps(bare)] == ["diff", "approve", "reject"]
@@ -255,7 +256,10 @@ def test_a_stray_is_warned_of_and_is_to_be_adopted(bare: Path) -> None:
     found = status(bare)
     assert len(found.strays) == 1
     assert any("1 commit on main is a stray" in warning for warning in found.warnings)
-    assert found.next == ("Propose what was committed by hand: gitmem adopt",)
+    assert found.next == (
+        "Propose what was committed by hand: gitmem adopt",
+        "Or take what is no memory off main; it is kept aside: gitmem fsck --repair",
+    )
 
 
 def test_what_was_put_aside_is_told_once_nothing_else_waits(
@@ -272,7 +276,9 @@ def test_what_was_put_aside_is_told_once_nothing_else_waits(
     pasted(bare, steps(bare)[0])
 
 
-def test_a_main_that_was_moved_back_is_told(bare: Path) -> None:
+def test_a_main_that_was_moved_back_is_told(
+    bare: Path, pasted: Callable[[Path, str], None]
+) -> None:
     tip = rev(bare, "main")
     with opened(bare) as memory:
         memory.remember(WAITING, name="linter", type="feedback", person=ADA)
@@ -280,8 +286,20 @@ def test_a_main_that_was_moved_back_is_told(bare: Path) -> None:
     lost = rev(bare, "main")
     set_main(bare, tip)
     for _ in range(2):  # not only by whoever looks first
-        (step, *_rest) = status(bare).next
+        (step, *_) = status(bare).next
         assert step.startswith(f"main was moved back from {lost[:12]}")
+    pasted(bare, steps(bare)[0])
+
+
+def test_a_file_that_stands_for_a_proposal_and_names_none_is_told(
+    bare: Path, pasted: Callable[[Path, str], None]
+) -> None:
+    folder = bare / ".git" / PROPOSALS
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "extract-20261130-abcdef").write_text("")
+    (step,) = steps(bare)
+    assert step == "fsck --repair"
+    pasted(bare, step)
 
 
 # --- what is missing ---------------------------------------------------------------------------
