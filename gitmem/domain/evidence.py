@@ -118,7 +118,7 @@ def match_quote(quote: str, message: Message) -> QuoteMatch:
 def stands_in(needle: str, text: str) -> bool:
     """Return whether ``needle``, a quote with its white space folded, stands in ``text``."""
     # Nearly always a word of an absent quote is absent too, which is seen without folding.
-    return max(needle.split(" "), key=len) in text and needle in fold_whitespace(text)
+    return max(needle.split(" "), key=len) in text and needle in _folded(text)
 
 
 def _near(needle: str, message: Message) -> bool:
@@ -127,5 +127,10 @@ def _near(needle: str, message: Message) -> bool:
 
 
 @lru_cache(maxsize=8)  # many quotes of one long message are looked for one after the other
+def _folded(text: str) -> str:
+    return fold_whitespace(text)
+
+
+@lru_cache(maxsize=8)
 def _loose(text: str) -> str:
     return normalise_statement(text)
