@@ -109,7 +109,11 @@ def _pre_commit(place: Place, _: Sequence[str]) -> int:
 
 def _post_commit(place: Place, _: Sequence[str]) -> int:
     if place.has_note:  # git kept the index for itself until now
-        _follow(place)
+        from gitmem.memory import MemoryStore
+
+        with MemoryStore.open(place.root) as memory:
+            memory.finish_files()
+            _say_each(memory.notes)
     branch = symbolic_target(place.private) or ""
     if branch == MAIN:
         _say(
@@ -149,8 +153,7 @@ def _follow(place: Place) -> tuple[str, ...]:
 
     with MemoryStore.open(place.root) as memory:
         strays = memory.follow_git()
-        for sentence in memory.notes:
-            _say(sentence)
+        _say_each(memory.notes)
     return strays
 
 
@@ -174,6 +177,11 @@ def _name_strays(place: Place, strays: Sequence[str]) -> None:
         f"{what} on main: no memory, since nobody proposed it that way. To propose the change: "
         f"{place.command('adopt')}"
     )
+
+
+def _say_each(sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        _say(sentence)
 
 
 def _say(text: str) -> None:

@@ -17,6 +17,7 @@ from gitmem import MemoryStore
 from gitmem.cache import Projection
 from gitmem.domain.layout import CACHE
 from gitmem.domain.review import Review
+from gitmem.repo import note_worktree
 from gitmem.store import Store
 from tests.store.stories import ADA, MAIN, change_set, clock, opened, plain, propose, rev
 
@@ -313,6 +314,18 @@ def test_a_commit_told_where_the_repository_is_is_healed_too(cut: Path, tmp_path
     done = run(tmp_path, "commit", "-q", "-a", "-m", "note", env=where)
     assert done.code == 0, done.err
     assert_kept(cut, edited={"README.md": "我的\n"})
+
+
+def test_a_commit_beside_a_merge_that_has_not_moved_main_yet_does_not_wait(root: Path) -> None:
+    store = Store.open(root)
+    try:
+        with store.repo.lock():
+            note_worktree(store.repo, rev(root, MAIN))
+            assert "gitmem adopt" in well(root, "commit", "-q", "--allow-empty", "-m", "meanwhile")
+            assert (root / ".git/gitmem/worktree-at").exists()
+    finally:
+        store.close()
+    assert_clean(root)
 
 
 def test_many_changed_files_are_brought_along_behind_a_healed_index(cut: Path) -> None:

@@ -63,6 +63,15 @@ class Hooking(OpenMemory):
         store.notes += left
         return self._noted(report)
 
+    def finish_files(self) -> None:
+        """Bring the files along that a cut-off merge left behind."""
+        if os.path.lexists(self._cache.with_name(WORKTREE_NOTE)):
+            from gitmem.repo import finish_worktree
+
+            store = self._opened()
+            store.notes += finish_worktree(store.repo)
+            self._take_notes()
+
     def follow_git(self) -> tuple[str, ...]:
         """Bring along, after git moved main or checked something out, what is derived from main.
 
@@ -70,13 +79,9 @@ class Hooking(OpenMemory):
         loaded where nothing is to be done. Returns the commits at the end of main that are no
         memory, where main had moved.
         """
-        if os.path.lexists(self._cache.with_name(WORKTREE_NOTE)):
-            from gitmem.repo import finish_worktree
-
-            store = self._opened()
-            store.notes += finish_worktree(store.repo)
+        self.finish_files()
         if self._last_seen() == read_ref(self._git_dir, MAIN):
-            return self._noted(())
+            return ()
         return self._noted(self._opened().head().strays)
 
     def _last_seen(self) -> str | None:
@@ -103,8 +108,6 @@ class Hooking(OpenMemory):
             Busy: another process kept the store's lock.
             GitFailed: the index could not be written.
         """
-        from gitmem.repo import Repo
         from gitmem.repo.worktree import heal_index
 
-        with Repo.open(self.path) as repo:
-            return heal_index(repo, git_dir, index)
+        return heal_index(self._opened().repo, git_dir, index)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MAX_NOTE = 1024 * 1024
 _MAIN_TREE = "."
+_COMMIT_WAIT = 10.0  # seconds for which a person's commit waits for a merge to end
 
 _UNDER_WAY = {
     "rebase-merge": "a rebase is under way there",
@@ -147,21 +148,34 @@ def heal_index(repo: Repo, git_dir: Path, index: Path) -> IndexHealing | None:
         Busy: another process kept the store's lock.
         GitFailed: the index could not be written.
     """
-    with repo.lock():
+    if _behind(repo, git_dir, _parsed(repo.private / WORKTREE_NOTE) or {}) is None:
+        return None  # the usual case beside a writer that is at work: main has not moved yet
+    with repo.lock(timeout=_COMMIT_WAIT):
         noted, _ = _read(repo)
-        tree = next((t for t in _all_trees(repo, False) if t.git_dir == git_dir.resolve()), None)
-        old = noted.get(tree.key) if tree else None
-        head = _head_commit(repo, tree) if tree else None
-        if tree is None or old is None or head is None:
+        found = _behind(repo, git_dir, noted)
+        if found is None:
             return None
-        before, after = _tree(repo, old), _tree(repo, head)
-        if before is None or after is None or before == after:
-            return None
+        tree, head, before, after = found
         used = replace(tree, index=index)
         was_right = is_at(repo.runner, used, head)
         _advance(repo, noted, repo.read_ref(MAIN) or head)
         left = advance_index(repo.runner, repo.reader, used, before, after, repo.same_text)
         return IndexHealing(left, empty=not was_right and is_at(repo.runner, used, head))
+
+
+def _behind(
+    repo: Repo, git_dir: Path, noted: dict[str, str]
+) -> tuple[WorkTree, str, str, str] | None:
+    """The work tree of ``git_dir``, its HEAD, the tree it is at and the one it belongs at."""
+    tree = next((t for t in _all_trees(repo, False) if t.git_dir == git_dir.resolve()), None)
+    old = noted.get(tree.key) if tree else None
+    head = _head_commit(repo, tree) if tree else None
+    if tree is None or old is None or head is None:
+        return None
+    before, after = _tree(repo, old), _tree(repo, head)
+    if before is None or after is None or before == after:
+        return None
+    return tree, head, before, after
 
 
 def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
@@ -214,23 +228,31 @@ def standing_in_the_way(tree: WorkTree) -> str | None:
 def _read(repo: Repo) -> tuple[dict[str, str], list[str]]:
     """What is noted (work tree -> commit), and a sentence if the note cannot be read."""
     path = repo.private / WORKTREE_NOTE
-    noted: object = None
-    try:
-        if stat.S_ISREG(path.lstat().st_mode):  # a link, a folder or a pipe is not what was noted
-            with path.open("rb") as file:
-                noted = json.loads(file.read(_MAX_NOTE))
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return {}, []
-    except ValueError:
-        noted = None
+    noted = _parsed(path)
+    if noted is None:
+        _drop(path)
+        return {}, [f"Dropped {path}, which was damaged; compare your files with: git status"]
+    return noted, []
+
+
+def _parsed(path: Path) -> dict[str, str] | None:
+    """What the note says; None where it is damaged or gone."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return None  # a link, a folder or a pipe is not what was noted
+        with path.open("rb") as file:
+            noted = json.loads(file.read(_MAX_NOTE))
+    except (FileNotFoundError, ValueError):
+        return None
     except OSError as error:
         raise GitmemError(f"{path}: cannot be read ({error.strerror})") from error
     if not isinstance(noted, dict) or not all(
         isinstance(oid, str) and is_oid(oid) for oid in noted.values()
     ):
-        _drop(path)
-        return {}, [f"Dropped {path}, which was damaged; compare your files with: git status"]
-    return noted, []
+        return None
+    return noted
 
 
 def _drop(path: Path) -> None:
