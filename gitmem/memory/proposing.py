@@ -34,8 +34,9 @@ class Proposing(OpenMemory):
         from dataclasses import replace
 
         from gitmem.results import Dropped, ProposalResult
-        from gitmem.services.capture import Own, capture_transcript, find_items
+        from gitmem.services.capture import Own, capture_transcript
         from gitmem.services.expiry import expire_sessions
+        from gitmem.services.judging import Unread, find_items
         from gitmem.services.propose import make_batch, propose
 
         store, sessions, now = self._opened(), self._sessions(), self._now()
@@ -49,7 +50,8 @@ class Proposing(OpenMemory):
                     replace(nothing, counts=dict(captured.counts), notes=captured.notes)
                 )
             session = captured.session
-            found = find_items(store, captured, progress)
+            unread = Unread(session.messages, captured.new_from, captured.read_before)
+            found = find_items(store, unread, progress)
             batch = make_batch(found.items)
             origin = self._origin("extract", "rules", session.id, session.attested)
             with store.repo.lock():

@@ -1,8 +1,7 @@
-"""extract's first half: a conversation becomes canonical sessions and items to propose."""
+"""extract's first half: a conversation becomes a canonical session."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,19 +9,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, StrictStr, ValidationError
 
-from gitmem.cache.index import ProjectionIndex
 from gitmem.domain.instants import format_instant
 from gitmem.domain.proposal_item import Item, Retirement
-from gitmem.domain.record import MAX_EVIDENCE
-from gitmem.domain.session import Message, Session
+from gitmem.domain.session import Session
 from gitmem.domain.text import one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput, NotFound
-from gitmem.ranking import search
-from gitmem.results import Dropped, Progress
-from gitmem.rules import KnownRecord, RuleResult, propose
+from gitmem.results import Progress
 from gitmem.sessions import Captured as Kept
-from gitmem.sessions import SessionFiles, Spans, StoredMessages
+from gitmem.sessions import SessionFiles, Spans
 from gitmem.store import Store
 from gitmem.transcripts import (
     OwnSession,
@@ -35,17 +30,6 @@ from gitmem.transcripts import (
 
 #: Characters of what is wrong with a change set that are shown; a key may have any length.
 MAX_SHOWN = 300
-#: Records that the rules see beside each new message: the best matches of a search for it.
-RELATED = 10
-#: Messages before the new ones that the rules see, for corrections of what was just said.
-CONTEXT = 100
-#: Records in one proposal out of a conversation: what a person reads in one sitting.
-MAX_ITEMS = 100
-#: Messages with words of a person that are judged at once, and their characters.
-STRETCH = 2_000
-STRETCH_SIZE = 8_000_000
-#: Sentences that were passed over and are named; the rest is counted.
-MAX_PASSED = 1_000
 #: Of so many messages, one is told to whoever watches a long conversation being read.
 TELL_EVERY = 10_000
 
@@ -72,18 +56,6 @@ class Own:
     why: str
     counts: Mapping[str, int]
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the rules make of a session: items, and what they passed over and why.
-
-    Messages below index ``upto`` are done with; what follows is for the next time.
-    """
-
-    items: tuple[Item, ...]
-    passed_over: tuple[Dropped, ...]
-    upto: int
 
 
 class ChangeSet(BaseModel):
@@ -187,152 +159,6 @@ def _captured(kept: Kept, counts: Mapping[str, int], notes: list[str]) -> Captur
             + (", in another session" if elsewhere and not start else "")
         )
     return Captured(kept.session, start, counts, tuple(notes), kept.read_before)
-
-
-def find_items(store: Store, captured: Captured, progress: Progress | None = None) -> Found:
-    """Run the rules over the new messages of a session, and some of those before.
-
-    They are read and judged a stretch at a time, so that a conversation of any length fits into
-    memory; what an earlier stretch proposes, a later one can correct. It ends where there is
-    as much as a person can read at once.
-    """
-    upto = captured.new_from
-    found = _Collected(captured)
-    for stretch in _stretches(captured, progress):
-        _judge(store, found, stretch)
-        upto = stretch.end
-        if len(found.items) >= MAX_ITEMS:
-            break
-    items, upto = _first_items(tuple(found.items.values()), upto)
-    passed = [over for at, over in found.passed if at < upto]
-    left = [item for item in found.items.values() if item not in items]
-    passed += [
-        Dropped(item.name, "more than a person can read at once")
-        for item in left
-        if _last_message(item) < upto
-    ]
-    if found.unnamed:
-        passed.append(Dropped("further sentences", f"{found.unnamed} more were passed over"))
-    return Found(items, tuple(passed), upto)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Messages with words of a person, some of them context; all below ``end`` are in it."""
-
-    context: Sequence[Message]
-    new: Sequence[Message]
-    end: int
-
-
-class _Collected:
-    """What the stretches of a conversation gave so far."""
-
-    def __init__(self, captured: Captured) -> None:
-        self.captured = captured
-        self.items: dict[str, Item] = {}
-        self.passed: list[tuple[int, Dropped]] = []
-        self.unnamed = 0
-
-    def take(self, result: RuleResult) -> None:
-        """Add what the rules made of one stretch; a later item replaces what it corrects."""
-        for item in result.items:
-            before = self.items.pop(item.name, None)
-            if before is not None:
-                quotes = dict.fromkeys((*before.evidence, *item.evidence))
-                item = item.model_copy(update={"evidence": tuple(quotes)[-MAX_EVIDENCE:]})
-            if any(self._is_new(citation.message) for citation in item.evidence):
-                self.items[item.name] = item
-        for over in result.passed_over:
-            if not self._is_new(over.message):
-                continue
-            if len(self.passed) < MAX_PASSED:
-                said = Dropped(f"message {over.message}", f"{over.reason}: {over.quote}")
-                self.passed.append((over.message, said))
-            else:
-                self.unnamed += 1
-
-    def _is_new(self, index: int) -> bool:
-        return index >= self.captured.new_from and index not in self.captured.read_before
-
-
-def _judge(store: Store, found: _Collected, stretch: _Stretch) -> None:
-    """Run the rules over one stretch, beside the records and the items that it may change."""
-    known = {record.name: record for record in _related(store, stretch.new)}
-    for item in found.items.values():
-        known[item.name] = KnownRecord(item.name, item.type, item.description, item.body)
-    first = stretch.new[0].index if stretch.new else stretch.end
-    found.take(propose([*stretch.context, *stretch.new], list(known.values()), first))
-
-
-def _stretches(captured: Captured, progress: Progress | None) -> Iterator[_Stretch]:
-    """Divide what is new into stretches: of so many messages with words of a person, or of so
-    many characters. The last ones of a stretch are context for the next."""
-    start, end = captured.new_from, len(captured.session.messages)
-    begin = max(0, start - CONTEXT)
-    context: deque[Message] = deque(_spoken(captured.session.messages[begin:start]), CONTEXT)
-    new: list[Message] = []
-    size, told = 0, 0
-    for message in _spoken(captured.session.messages[start:]):
-        if new and (len(new) >= STRETCH or size >= STRETCH_SIZE):
-            yield _Stretch(tuple(context), new, message.index)
-            context.extend(new)
-            new, size = [], 0
-        new.append(message)
-        size += sum(len(piece.text) for piece in message.parts)
-        told = _tell(progress, told, message.index - start + 1, end - start)
-    _tell(progress, told, end - start, end - start)
-    if end > start:
-        yield _Stretch(tuple(context), new, end)
-
-
-def _related(store: Store, messages: Sequence[Message]) -> list[KnownRecord]:
-    related: dict[str, KnownRecord | None] = {}
-    index = ProjectionIndex(store.projection)
-    for message in messages:
-        texts = [part.text for part in message.parts if part.cls == "human" and part.text]
-        for name, _ in search("\n".join(texts), index, RELATED):
-            if name not in related:
-                related[name] = _known(store, name)
-    return [record for record in related.values() if record is not None]
-
-
-def _spoken(messages: Sequence[Message]) -> Iterator[Message]:
-    """Yield the messages that hold words of a person; the rules look at no other."""
-    if isinstance(messages, StoredMessages):
-        return messages.of_class("human")
-    return (m for m in messages if any(piece.cls == "human" for piece in m.parts))
-
-
-def _tell(progress: Progress | None, told: int, done: int, total: int) -> int:
-    """Tell every message that was read, or of very many every so many; return the last one."""
-    step = 1 if total <= TELL_EVERY else TELL_EVERY
-    while progress and told + step <= done:
-        told += step
-        progress("reading", told, total)
-    return told
-
-
-def _first_items(items: tuple[Item, ...], end: int) -> tuple[tuple[Item, ...], int]:
-    """Cut after as many items as a person can read, between two messages where possible."""
-    if len(items) <= MAX_ITEMS:
-        return items, end
-    ordered = sorted(items, key=_last_message)
-    upto = _last_message(ordered[MAX_ITEMS])
-    first = tuple(item for item in ordered if _last_message(item) < upto)
-    return (first, upto) if first else (tuple(ordered[:MAX_ITEMS]), upto + 1)
-
-
-def _last_message(item: Item) -> int:
-    return max(citation.message for citation in item.evidence)
-
-
-def _known(store: Store, name: str) -> KnownRecord | None:
-    row = store.projection.record(name)
-    if row is None:  # another process retired it since the search
-        return None
-    record = store.facts.record(row.blob, row.path)
-    return KnownRecord(name, record.type, record.description, record.body)
 
 
 def read_change_set(raw: Mapping[str, Any]) -> ChangeSet:

@@ -321,11 +321,13 @@ def test_the_memory_that_reading_takes_does_not_grow_with_the_number_of_messages
     assert after - before < 8
 
 
+@pytest.mark.parametrize(("before", "between"), [(0, 2_500), (1_990, 20), (1_950, 120)])
 def test_what_was_said_thousands_of_messages_ago_can_still_be_corrected(
-    memory: MemoryStore, tmp_path: Path
+    memory: MemoryStore, tmp_path: Path, before: int, between: int
 ) -> None:
-    lines = [user("We use Postgres 15 in production.")]
-    lines += [user("Thanks, that works.")] * 2_500
+    lines = [user("Thanks, that works.")] * before
+    lines += [user("We use Postgres 15 in production.")]
+    lines += [user("Thanks, that works.")] * between
     lines += [user("Correction: we use Postgres 16 in production, not 15.")]
     result = memory.extract(write_lines(tmp_path / "chat.jsonl", lines))
     assert len(result.records) == 1

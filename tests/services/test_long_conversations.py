@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from gitmem import MemoryStore
-from gitmem.services.capture import MAX_ITEMS
+from gitmem.services.judging import MAX_ITEMS
 
 ADA = "Ada <ada@example.org>"
 
