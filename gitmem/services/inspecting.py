@@ -12,6 +12,7 @@ from shlex import quote
 from gitmem.domain.kept import KEPT_DAYS
 from gitmem.domain.layout import MANIFEST, RECORD_TYPES, VIEW, parse_record_path
 from gitmem.domain.manifest import parse_manifest
+from gitmem.domain.text import one_line
 from gitmem.repo import hooks
 from gitmem.repo.edits import edits_in_files, main_work_trees, may_be_edited
 from gitmem.repo.worktree import is_behind
@@ -110,7 +111,8 @@ def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> 
     edited = [path for path in _edited(store, head) if _name(path) not in proposed]
     if edited:
         more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
-        yield _step(f"{edited[0]}{more} edited by hand; propose what they say now", "adopt")
+        first = one_line(edited[0])  # anything can be the name of a file
+        yield _step(f"{first}{more} edited by hand; propose what they say now", "adopt")
     elif head.strays and not adopting:
         yield _step("Propose what was committed by hand", "adopt")
     if head.strays and not adopting:

@@ -237,6 +237,14 @@ def test_every_edited_file_counts_and_the_view_does_not(bare: Path) -> None:
     assert (bare / "MEMORY.md").read_text() != "my own notes\n"
 
 
+def test_a_file_with_a_hostile_name_changes_no_step(bare: Path) -> None:
+    name = "x\x1b[2J\n: gitmem reject --all \u202e$(touch hacked)"
+    (bare / "records" / "user" / f"{name}.md").write_text("x")
+    (step,) = status(bare).next
+    assert step.isprintable()
+    assert steps(bare) == ["adopt"]
+
+
 @pytest.mark.parametrize("stage", [False, True])
 def test_an_edit_counts_whether_it_is_staged_or_not_and_a_mere_touch_does_not(
     bare: Path, stage: bool
