@@ -282,6 +282,7 @@ class SessionFiles:
         staged.head(self._header(header, staged.first, now, session_id))
         staged.file.flush()
         os.fsync(staged.file.fileno())
+        staged.file.close()  # where an open file cannot be renamed
         self._folder.publish(staged.path, session_id)
         return self._existing(session_id)
 

@@ -98,22 +98,19 @@ def keys_of(line: bytes) -> tuple[int, int]:
 
 
 def consumed_keys(path: Path) -> array[int]:
-    """Return what the consumed messages of a session file are known by, in no order.
+    """Return what the consumed messages of a session file are known by, in their order.
 
-    A file that cannot be read gives what can be read of it: it is not the one that is asked for.
+    A damaged line says nothing here: whoever asks for this session is told of it.
     """
     keys = array("Q")
     consumed = 0
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                if _MESSAGE.match(line):
-                    keys.extend(keys_of(line))
-                elif b'"consumed":' in line and (value := _value_or_none(line)):
-                    marked = value.get("consumed")
-                    consumed = max(consumed, marked if isinstance(marked, int) else 0)
-    except OSError:
-        pass
+    with path.open("rb") as file:
+        for line in file:
+            if _MESSAGE.match(line):
+                keys.extend(keys_of(line))
+            elif b'"consumed":' in line and (value := _value_or_none(line)):
+                marked = value.get("consumed")
+                consumed = max(consumed, marked if isinstance(marked, int) else 0)
     del keys[2 * consumed :]
     return keys
 

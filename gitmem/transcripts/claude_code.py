@@ -8,6 +8,7 @@ that is not known is counted by its name, and never taken for a person's words.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -37,6 +38,9 @@ BOOKKEEPING = frozenset(
 )
 _MESSAGES = ("user", "assistant")
 _HEAD_LINES = 50
+#: Fields by which an entry of a type that is not known is one of a session file.
+_FIELDS = ("sessionId", "parentUuid", "leafUuid")
+_BEGINNING = re.compile(rb'"(?:sessionId|parentUuid)"\s*:|"message"\s*:\s*\{')
 _NO_TYPE = "no type, so not an entry of a session"
 _NO_MESSAGE = "its message is no object"
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
@@ -61,8 +65,7 @@ class ClaudeCodeAdapter:
         if any(_is_entry(value) for value in values):
             return True
         # The first line may be longer than what was read of it.
-        start = head[:4096]
-        return len(lines) == 1 and b'"type"' in start and b'"message"' in start
+        return len(lines) == 1 and _BEGINNING.search(head[:4096]) is not None
 
     def read(self, source: BinaryIO, where: str, size: int) -> Reading:
         """Begin to read; see :class:`gitmem.transcripts.base.Adapter`."""
@@ -76,7 +79,9 @@ def _is_entry(value: Any) -> bool:
     kind = value.get("type")
     if kind in _MESSAGES:
         return "message" in value
-    return isinstance(kind, str) and kind in BOOKKEEPING
+    if not isinstance(kind, str):
+        return False
+    return kind in BOOKKEEPING or any(field in value for field in _FIELDS)
 
 
 def _loads_or_none(line: bytes) -> Any:

@@ -285,6 +285,10 @@ def test_the_format_is_found_by_what_the_file_holds(tmp_path: Path) -> None:
         assert read_transcript(path).format == "claude-code"
     chat = write(tmp_path / "c", [{"role": "user", "content": "x"}, {"type": "summary"}])
     assert read_transcript(chat).format == "openai"
+    new = [{"type": f"new-{n}", "sessionId": "s", "content": "x"} for n in range(80)]
+    assert read_transcript(write(tmp_path / "new", [*new, human("x")])).format == "claude-code"
+    item = {"type": "message", "role": "user", "content": "x" * 200_000}
+    assert read_transcript(write(tmp_path / "item", [item])).format == "openai"
     long = write(tmp_path / "long", [human("x" * 200_000)])
     assert read_transcript(long).format == "claude-code"
 
