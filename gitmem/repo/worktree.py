@@ -65,6 +65,11 @@ def work_trees(repo: Repo, *, unborn: bool = False) -> list[WorkTree]:
     return [tree for tree in _all_trees(repo, unborn) if symbolic_target(tree.git_dir) == MAIN]
 
 
+def is_checked_out(repo: Repo, ref: str) -> bool:
+    """Whether ``ref`` is the HEAD of a work tree; taking it away would leave that without one."""
+    return any(symbolic_target(tree.git_dir) == ref for tree in _all_trees(repo, unborn=False))
+
+
 def _all_trees(repo: Repo, unborn: bool) -> Iterable[WorkTree]:
     yield from _main_tree(repo, unborn)
     try:

@@ -22,7 +22,7 @@ from gitmem.store import (
     shown_state,
 )
 from gitmem.store.branches import proposer_identity
-from gitmem.store.carrying import carried_draft, cited_sessions, targets_of
+from gitmem.store.carrying import carried_draft, cited_sessions, fitting, targets_of
 from gitmem.store.fresh_id import with_fresh_id
 from gitmem.store.keeping import KeptBranch
 
@@ -120,7 +120,8 @@ def _proposed_anew(
         created_at=origin.now,
         base=ground.commit,
     )
-    draft = carried_draft(store, ground, proposal, targets_of(branch))
+    targets = fitting(store, ground, proposal, targets_of(branch))
+    draft = carried_draft(store, ground, proposal, targets)
     if not draft.proposal.changes:
         return proposal.id, ""
     here = cited_sessions(sessions, draft)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 
 from gitmem.domain.kept import Closing
+from gitmem.domain.layout import PROPOSALS
 from gitmem.domain.proposal import SHORT_QUOTES
 from gitmem.domain.verify import Branch, Ground
+from gitmem.errors import Refused
+from gitmem.repo.worktree import is_checked_out
 from gitmem.results import ProposalResult
 from gitmem.sessions import SessionFiles
 from gitmem.store import (
@@ -18,7 +22,13 @@ from gitmem.store import (
     latest_findings,
     shown_state,
 )
-from gitmem.store.carrying import carried_draft, change_on, cited_sessions, targets_of
+from gitmem.store.carrying import (
+    carried_draft,
+    change_on,
+    cited_sessions,
+    fitting,
+    targets_of,
+)
 
 
 def rebase(store: Store, sessions: SessionFiles, prefix: str, now: int) -> ProposalResult:
@@ -31,19 +41,27 @@ def rebase(store: Store, sessions: SessionFiles, prefix: str, now: int) -> Propo
     Raises:
         NotFound: none is open, or several begin so.
         InvalidInput: its branch breaks a rule.
+        Refused: its branch is checked out.
     """
     proposal_id, tip = store.find_proposal(prefix)
+    if is_checked_out(store.repo, PROPOSALS + proposal_id):
+        where = quote(str(store.repo.root or store.repo.git_dir))
+        raise Refused(
+            f"proposals/{proposal_id} is checked out, and would change under the files there",
+            hint=f"Leave it first: git -C {where} checkout main",
+        )
     with store.repo.lock():
         head = store.head()
         branch = store.facts.branch(tip, any_base=True)
         ground = store.healed(lambda: store.ledger.ground_for(store.head(), branch))
-        changes, files = change_on(ground, targets_of(branch))
+        targets = fitting(store, ground, branch.proposal, targets_of(branch))
+        changes, files = change_on(ground, targets)
         if not changes:
             return _overtaken(store, branch, ground, now)
         if branch.proposal.base == head.accepted:
             store.notes.append(f"{proposal_id} stands on the newest commit already")
         else:
-            draft = carried_draft(store, ground, branch.proposal, targets_of(branch))
+            draft = carried_draft(store, ground, branch.proposal, targets)
             reviews = []
             if draft.proposal.change != branch.proposal.change:
                 draft = replace(draft, proposal=replace(draft.proposal, base=head.accepted))

@@ -159,9 +159,12 @@ class Branches(Keeping):
         try:
             with self.repo.lock(timeout=0):
                 if decision and tip == self.repo.reader.commit(decision.oid).parents[-1]:
-                    self.repo.publish([RefUpdate(PROPOSALS + proposal_id, None, tip)])
+                    moves = self._gone(proposal_id, tip)
                 else:
-                    self.repo.publish(self._keep(tip, _decided(proposal_id, what, decision)))
+                    moves = self._keep(tip, _decided(proposal_id, what, decision))
+                if not any(move.new is None for move in moves):
+                    return
+                self.repo.publish(moves)
         except Busy:
             return
         self.notes.append(f"{proposal_id} was {what}; its branch is put away")

@@ -15,7 +15,7 @@ from gitmem.domain.record import MAX_BYTES, Record
 from gitmem.domain.session import Session
 from gitmem.domain.verify import Branch, Ground
 from gitmem.errors import InvalidInput
-from gitmem.records import read_record
+from gitmem.records import read_record, write_record
 from gitmem.sessions import SessionFiles
 from gitmem.store.drafting import Draft
 from gitmem.store.store import Store
@@ -46,6 +46,45 @@ def targets_of(branch: Branch) -> list[Target]:
         else Target(change.name, change.old.path if change.old else "", None)
         for change in branch.proposal.changes
     ]
+
+
+def fitting(
+    store: Store, ground: Ground, proposal: Proposal, targets: Iterable[Target]
+) -> list[Target]:
+    """Return ``targets`` without the quotes that the proposal may not bring along to ``ground``.
+
+    A proposal adds quotes of its own session only. Where main has retired a record meanwhile,
+    the older quotes of it are none of the proposal's; the record goes on without them.
+
+    Raises:
+        InvalidInput: a record would be left without a quote.
+    """
+    if proposal.attested is None:
+        return list(targets)
+    source = (proposal.attested, proposal.session)
+    return [_of_source(store, ground, target, source) for target in targets]
+
+
+def _of_source(
+    store: Store, ground: Ground, target: Target, source: tuple[str, str | None]
+) -> Target:
+    foreign = set()
+    for oid in target.quotes - ground.evidence[target.name]:
+        quote = store.facts.evidence(oid, evidence_path(target.name, oid))
+        if (quote.attested, quote.session) != source:
+            foreign.add(oid)
+    if target.record is None or not foreign:
+        return target
+    record = read_record(_content(store, target.record), target.path)
+    kept = tuple(oid for oid in record.evidence if oid not in foreign)
+    if not kept:
+        raise InvalidInput(
+            "was retired meanwhile, and what is proposed has no quote of its own for it",
+            where=target.name,
+            hint="Reject the proposal, and say again what is to be remembered.",
+        )
+    data = write_record(record.model_copy(update={"evidence": kept}))
+    return replace(target, record=data, quotes=frozenset(kept))
 
 
 def change_on(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from gitmem.domain.commit_message import write_message
 from gitmem.domain.instants import format_instant
@@ -14,6 +15,7 @@ from gitmem.domain.objects import ZERO
 from gitmem.domain.planned import LEDGER_IDENTITY
 from gitmem.errors import Busy, GitFailed, InvalidInput, NotFound, Refused
 from gitmem.repo import NewCommit, RefUpdate
+from gitmem.repo.worktree import is_checked_out
 from gitmem.results import Progress
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.finding import find_by_prefix
@@ -63,14 +65,25 @@ class Keeping(OpenStore):
 
     def _keep(self, tip: str, closing: Closing) -> list[RefUpdate]:
         """Close a branch and return the moves that keep it aside, beside what is kept there."""
-        gone = RefUpdate(PROPOSALS + closing.id, None, tip)
+        gone = self._gone(closing.id, tip)
         name, number = KEPT + closing.id, 1
         while (oid := self.repo.read_ref(name)) is not None:
             if self._kept(name, oid).tip == tip:
-                return [gone]
+                return gone
             number += 1
             name = f"{KEPT}{closing.id}-{number}"
-        return [RefUpdate(name, self._close(tip, closing), ZERO), gone]
+        return [RefUpdate(name, self._close(tip, closing), ZERO), *gone]
+
+    def _gone(self, proposal_id: str, tip: str) -> list[RefUpdate]:
+        """Return the move that takes a decided branch away, none while it is checked out."""
+        ref = PROPOSALS + proposal_id
+        if is_checked_out(self.repo, ref):
+            self.notes.append(
+                f"proposals/{proposal_id} is checked out, so the branch stays until you leave it: "
+                f"git -C {quote(str(self.repo.root or self.repo.git_dir))} checkout main"
+            )
+            return []
+        return [RefUpdate(ref, None, tip)]
 
     def _close(self, tip: str, closing: Closing) -> str:
         """Write the commit that closes a branch; where that fails, its tip must do."""
@@ -117,11 +130,18 @@ class Keeping(OpenStore):
         """Return the refs that keep accepted commits which main has no more, with those."""
         self.head()
         refs = self.repo.refs(KEPT).items()
-        return {
-            ref: oid
-            for ref, oid in refs
-            if ref.startswith(LOST) and not self.ledger.is_accepted(oid)
-        }
+        return {ref: oid for ref, oid in refs if ref.startswith(LOST) and self._is_missing(oid)}
+
+    def _is_missing(self, lost: str) -> bool:
+        """Whether something that led to ``lost`` was neither merged nor decided again."""
+        for oid in self.repo.first_parents(lost):
+            if self.ledger.is_accepted(oid):
+                return False
+            message = message_of(self.repo.reader.commit(oid), oid)
+            proposal = message.one("Proposal-Id") or message.one("Rejects")
+            if proposal is None or self.projection.decided(proposal) is None:
+                return True
+        return True
 
     def kept_strays(self, prefix: str) -> list[str]:
         """Return the strays whose ids begin with ``prefix`` and that were taken off main."""

@@ -60,7 +60,7 @@ class Store(Branches):
                 raise Refused(f"{proposal_id} changed meanwhile; look at it again")
             self.ledger.check(head)
             prepared = self.ledger.prepare_merge(head, tip)
-            return self._advance(prepared, head, [RefUpdate(ref, None, tip)])
+            return self._advance(prepared, head, self._gone(proposal_id, tip))
 
         with self.repo.lock():
             return self.healed(merge)

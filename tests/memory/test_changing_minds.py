@@ -111,6 +111,22 @@ def test_a_proposal_that_main_has_overtaken_is_put_aside_with_its_reason(
     assert [(kept.id, kept.state) for kept in memory.kept()] == [(proposal, "emptied")]
 
 
+def test_what_is_said_of_a_record_that_was_retired_meanwhile_comes_with_its_own_quotes(
+    memory: MemoryStore,
+) -> None:
+    first = proposed(memory, port="The port of the server is 8080.")
+    memory.approve(first, person=ADA)
+    newer = "The port of the server is 9090 now."
+    cited = [{"message": 0, "quote": newer}]
+    revised = memory.propose(change_set([user(newer)], record("port", newer, evidence=cited)))
+    assert revised.proposal
+    memory.forget("port", person=BEN)
+    assert memory.rebase(revised.proposal).state == "waiting"
+    memory.approve(revised.proposal, person=ADA)
+    assert [quote.quote for quote in memory.show("port").evidence] == [newer]
+    assert memory.fsck().ok
+
+
 def test_all_of_a_proposal_is_merged_as_that_proposal(two: tuple[MemoryStore, str]) -> None:
     memory, proposal = two
     whole = memory.approve_part(proposal, only=["use-tabs", "cloud"], person=ADA)
@@ -397,3 +413,31 @@ def test_an_amended_merge_is_a_stray_and_the_merge_itself_is_kept(
         assert fresh.list() == []
         assert rev(fresh.path, f"refs/gitmem/kept/main-{lost[:12]}") == lost
         assert fresh.status().strays == (rev(memory.path, "main"),)
+
+
+# --- a branch that somebody is looking at ----------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["approve", "reject", "part"])
+def test_the_branch_that_is_checked_out_stays_until_it_is_left(
+    two: tuple[MemoryStore, str], how: str
+) -> None:
+    memory, proposal = two
+    plain(memory.path, "checkout", "-q", f"proposals/{proposal}")
+    if how == "approve":
+        memory.approve(proposal, person=ADA)
+    elif how == "reject":
+        memory.reject(proposal, reason="不对", person=ADA)
+    else:
+        memory.approve_part(proposal, only=["cloud"], person=ADA)
+    assert any("is checked out" in note for note in memory.notes)
+    assert plain(memory.path, "status", "--porcelain") == ""
+    assert plain(memory.path, "symbolic-ref", "HEAD").strip().endswith(proposal)
+    with pytest.raises((Refused, NotFound)):
+        memory.rebase(proposal)
+    plain(memory.path, "checkout", "-q", "main")
+    with opened(memory.path) as later:
+        if how != "part":
+            assert later.proposals() == []
+            assert plain(memory.path, "for-each-ref", "refs/heads/proposals") == ""
+        assert later.fsck().ok
