@@ -115,9 +115,14 @@ _OWN_MARK = re.compile(
 #: Characters of the longest text that is looked at as commands.
 _MAX_COMMANDS = 10_000
 #: A command line of gitmem itself, as a person or a tool gives it.
+_OWN_COMMANDS = (
+    "init|clone|status|list|show|log|why|search|select|remember|edit|forget|extract|propose"
+    "|consolidate|proposals|diff|review|approve|reject|rebase|revert|reopen|adopt|policy|sync|push"
+    "|pull|remote|fsck|verify|purge|import|export|config|hook|hooks|mcp|web|chat|eval|completion"
+)
 _OWN_COMMAND = re.compile(
     r"[!/$]?[^\S\n]*(?:[A-Z_]{1,40}=[^\s'\"]{0,200}[^\S\n]+){0,8}(?:[\w./~-]{0,200}/)?gitmem"
-    r"(?:[^\S\n]+[^\n;&|`$<>()]*)?"
+    rf"(?:[^\S\n]+(?:-[^\n;&|`$<>()]*|(?:{_OWN_COMMANDS})(?:[^\S\n][^\n;&|`$<>()]*)?))?"
 )
 
 
