@@ -124,7 +124,8 @@ def _watched(
     count = 0
     for count, message in enumerate(reading, start=1):
         own.see(message)
-        speakers.update(piece.cls for piece in message.parts if piece.text)
+        if "human" not in speakers:
+            speakers.update(piece.cls for piece in message.parts if piece.text.strip())
         if progress and count % TELL_EVERY == 0:
             progress("capturing", count, None)
         yield message

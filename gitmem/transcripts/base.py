@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal, Protocol
@@ -216,15 +216,15 @@ class Tally:
             else:
                 self.used_by[_USED_BY[piece.cls]] += 1
 
-    def count_once(self, message: RawMessage) -> None:
-        """Count a message as one, by the part of it that can support most."""
-        classes = {piece.cls for piece in message.parts if ignored_reason(piece) is None}
+    def count_once(self, parts: Sequence[Part]) -> None:
+        """Count parts as one, by that of them that can support most."""
+        reasons = [ignored_reason(piece) for piece in parts]
+        classes = {piece.cls for piece, why in zip(parts, reasons, strict=True) if why is None}
         best = next((cls for cls in _USED_BY if cls in classes), None)
         if best is not None:
             self.used_by[_USED_BY[best]] += 1
         else:
-            reasons = (ignored_reason(piece) for piece in message.parts)
-            self.ignored[next((r for r in reasons if r), "empty")] += 1
+            self.ignored[reasons[0] if reasons and reasons[0] else "empty"] += 1
 
     def counts(self) -> PartCounts:
         """Return the counts so far."""

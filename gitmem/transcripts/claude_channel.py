@@ -52,18 +52,19 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 def user_class(entry: Mapping[str, Any]) -> tuple[PartClass, str]:
     """Return who wrote a line of type user, and for an unknown one what makes it so."""
-    if any(entry.get(field) for field in _AGENT_FIELDS):
+    filled = {field for field, value in entry.items() if value}
+    if not filled.isdisjoint(_AGENT_FIELDS):
         return "subagent", ""
-    if any(entry.get(flag) for flag in _INJECTED_FLAGS):
+    if not filled.isdisjoint(_INJECTED_FLAGS):
         return "injected", ""
-    if any(entry.get(field) for field in _TOOL_FIELDS):
+    if not filled.isdisjoint(_TOOL_FIELDS):
         return "tool", ""
     cls, why = _by_origin(entry)
     if cls != "human":
         return cls, why
-    for field, value in entry.items():
-        if value and field not in _PLAIN and _is_telling(str(field)):
-            return "unknown", f"the field {str(field)[:40]!r}"
+    for field in sorted(filled - _PLAIN):
+        if _is_telling(field):
+            return "unknown", f"the field {field[:40]!r}"
     message = entry.get("message")
     foreign = foreign_field(message) if isinstance(message, Mapping) else None
     return ("human", "") if foreign is None else ("unknown", f"the field {foreign[:40]!r}")

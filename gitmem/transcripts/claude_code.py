@@ -116,8 +116,7 @@ def _messages(source: BinaryIO, tally: Tally, where: str) -> Iterator[RawMessage
 def _count_line(line: Line, found: list[RawMessage], others: list[str], tally: Tally) -> None:
     """Count a line once, whatever it holds, so that the counts add up to the lines."""
     if found:
-        parts = tuple(piece for message in found for piece in message.parts)
-        tally.count_once(RawMessage(found[0].role, parts))
+        tally.count_once([piece for message in found for piece in message.parts])
     elif others[0] in (_NO_TYPE, _NO_MESSAGE):
         tally.refuse(line.place, others[0])
     else:

@@ -30,6 +30,8 @@ class OwnSession:
 
     def see(self, message: RawMessage) -> None:
         """Take the next message into account."""
+        if self._begun and self._other:
+            return  # nothing that follows can make it gitmem's own
         for piece in message.parts:
             if not piece.text.strip():
                 continue
