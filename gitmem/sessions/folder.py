@@ -25,16 +25,19 @@ _ABANDONED = 86_400
 class Folder:
     """The session files of one store. The folder is made (mode 0700) when first needed.
 
-    A link is never followed, neither in place of the folder nor of a file in it.
+    A link is never followed, neither in place of the folder nor of a file in it: every method
+    that looks at one raises GitmemError.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
     def path(self, session_id: str) -> Path:
+        """Return where the session with this id is, or would be."""
         return self.directory / f"{session_id}.jsonl"
 
     def paths(self) -> Iterator[Path]:
+        """Yield the session files, sorted by their ids."""
         self.check()
         if not self.directory.is_dir():
             return
@@ -51,6 +54,7 @@ class Folder:
                 yield path, header
 
     def check(self) -> None:
+        """Refuse a link in place of the folder."""
         if self.directory.is_symlink():
             raise GitmemError(
                 f"{self.directory}: is a symbolic link; conversations are kept only inside the "
@@ -59,6 +63,11 @@ class Folder:
             )
 
     def read(self, session_id: str) -> Stored | None:
+        """Look through a session file; None where there is none with this id.
+
+        Raises:
+            InvalidInput: it is damaged or of a newer version.
+        """
         if not _ID.fullmatch(session_id) or len(session_id) > MAX_SESSION_ID:
             return None
         self.check()
@@ -70,10 +79,12 @@ class Folder:
             return None
 
     def publish(self, written: Path, session_id: str) -> None:
+        """Make a file that is written and durable the session with this id."""
         os.replace(written, self.path(session_id))
         _sync_directory(self.directory)
 
     def make(self) -> None:
+        """Make the folder where it is not there; nobody but the owner can look into it."""
         self.check()
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.directory.chmod(0o700)
