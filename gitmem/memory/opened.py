@@ -20,9 +20,9 @@ from gitmem.repo.refs import read_ref
 
 if TYPE_CHECKING:
     from gitmem.results import ProposalDiff
-    from gitmem.services.personal import Person
     from gitmem.sessions import SessionFiles
     from gitmem.store import Origin, Store
+    from gitmem.store.statements import Person
 
     Confirm = Callable[[ProposalDiff], bool]
     Clock = Callable[[], float]
@@ -167,7 +167,7 @@ class OpenMemory:
         return me.who
 
     def _person(self, person: str | None, confirm: Confirm | None) -> Person:
-        from gitmem.services.personal import Person
+        from gitmem.store.statements import Person
 
         return Person(self._who(person), self._now(), os.urandom(16).hex(), confirm)
 

@@ -117,21 +117,6 @@ def main_work_trees(repo: Repo) -> tuple[list[WorkTree], list[str]]:
     return found, notes
 
 
-def may_be_edited(repo: Repo, tree: WorkTree, commit: str) -> bool:
-    """Whether git's own record of what it checked out leaves :func:`edits_in_files` to be asked.
-
-    It looks at no content, so that it may say yes where nothing was changed. A change that keeps
-    a file's size and all its times escapes it, as it escapes ``git status``.
-    """
-    for args in (
-        ["diff-index", "--name-only", "-z", commit, "--"],
-        ["ls-files", "--others", "-z", "--", RECORDS],
-    ):
-        if repo.runner.run(args, git_dir=tree.git_dir, work_tree=tree.path).out:
-            return True
-    return False
-
-
 def edits_in_files(repo: Repo, tree: WorkTree, commit: str) -> list[FileEdit]:
     """What the files of ``tree`` have otherwise than ``commit``, by path.
 

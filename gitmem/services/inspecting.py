@@ -14,7 +14,7 @@ from gitmem.domain.layout import MANIFEST, RECORD_TYPES, VIEW, parse_record_path
 from gitmem.domain.manifest import parse_manifest
 from gitmem.domain.text import one_line
 from gitmem.repo import hooks
-from gitmem.repo.edits import edits_in_files, main_work_trees, may_be_edited
+from gitmem.repo.edits import edits_in_files, main_work_trees
 from gitmem.repo.worktree import is_behind
 from gitmem.results import ProposalSummary, Status, UnreadableRecord
 from gitmem.sessions import SessionFiles
@@ -122,10 +122,9 @@ def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> 
 def _edited(store: Store, head: Head) -> Iterator[str]:
     """The files checked out from main that are not as main has them, as ``adopt`` sees them."""
     for tree in main_work_trees(store.repo)[0]:
-        if may_be_edited(store.repo, tree, head.tip):
-            for edit in edits_in_files(store.repo, tree, head.tip):
-                if edit.path not in (VIEW, MANIFEST):
-                    yield edit.path
+        for edit in edits_in_files(store.repo, tree, head.tip):
+            if edit.path not in (VIEW, MANIFEST):
+                yield edit.path
 
 
 def _name(path: str) -> str:

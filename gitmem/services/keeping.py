@@ -22,9 +22,10 @@ from gitmem.store import (
     shown_state,
 )
 from gitmem.store.branches import proposer_identity
-from gitmem.store.carrying import carried_draft, cited_sessions, fitting, targets_of
+from gitmem.store.carrying import carried_draft, fitting, targets_of
 from gitmem.store.fresh_id import with_fresh_id
 from gitmem.store.keeping import KeptBranch
+from gitmem.store.statements import cited_sessions
 
 
 def kept_proposals(store: Store) -> list[KeptProposal]:

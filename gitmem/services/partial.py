@@ -27,9 +27,10 @@ from gitmem.store import (
     proposal_id,
 )
 from gitmem.store.branches import proposer_identity
-from gitmem.store.carrying import Target, carried_draft, cited_sessions, targets_of
+from gitmem.store.carrying import Target, carried_draft, targets_of
 from gitmem.store.fresh_id import with_fresh_id
 from gitmem.store.rejecting import decide_rejection
+from gitmem.store.statements import cited_sessions
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,25 +7,20 @@ person has seen it and said yes.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from gitmem.documents import make_evidence
-from gitmem.domain.checks import check_citation
-from gitmem.domain.evidence import MAX_QUOTE, MIN_QUOTE, Evidence, supports
-from gitmem.domain.instants import format_instant
+from gitmem.domain.evidence import Evidence, supports
 from gitmem.domain.layout import check_name
 from gitmem.domain.record import MAX_BYTES, MAX_DESCRIPTION, MAX_EVIDENCE, Record, statement
 from gitmem.domain.review import Finding
-from gitmem.domain.session import REDACTION_MARK, Session
+from gitmem.domain.session import Session
 from gitmem.domain.structure import check_type
 from gitmem.domain.terms import NewTerms, Terms, changed_terms, in_words, terms_of
-from gitmem.domain.text import fold_whitespace, normalise_statement, quote_length, to_nfc
+from gitmem.domain.text import fold_whitespace, normalise_statement, to_nfc
 from gitmem.domain.tombstone import MAX_REASON
 from gitmem.errors import InvalidInput, NotFound, Refused, Usage, Waiting
 from gitmem.naming import name_for
-from gitmem.results import ProposalDiff, ProposalResult
+from gitmem.results import ProposalResult
 from gitmem.sessions import SessionFiles
 from gitmem.store import (
     Draft,
@@ -42,20 +37,13 @@ from gitmem.store import (
     person_identity,
 )
 from gitmem.store.fresh_id import with_fresh_id
-
-Confirm = Callable[[ProposalDiff], bool]
-_BLANK = re.compile(r"\s+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Who makes the change, when, and how they are asked. ``who`` is ``human:Name <address>``."""
-
-    who: str
-    now: int
-    nonce: str
-    confirm: Confirm | None
+from gitmem.store.statements import (
+    SENTENCE_END,
+    Person,
+    cited_sessions,
+    person_statement,
+    statement_quotes,
+)
 
 
 def remember(
@@ -79,7 +67,7 @@ def remember(
     text = _typed(text).strip()
     _check_size(text)
     holds = changed_terms(Terms(), terms)
-    session = _statement(sessions, person, _said(text, in_words("This", Terms(), holds)))
+    session = person_statement(sessions, person, _said(text, in_words("This", Terms(), holds)))
     store.head()
     if name is not None:
         check_name(name)
@@ -92,7 +80,7 @@ def remember(
         type=record_type,
         description=to_nfc(description) if description is not None else describe(text),
         body=text,
-        evidence=_quotes(session, record_type, name),
+        evidence=statement_quotes(session, record_type, name),
         terms=holds,
     )
     return _carry_out(store, sessions, person, session, "remember", [entry], {})
@@ -136,8 +124,8 @@ def edit(
     said = [new_description, *said] if new_description != old.description else said
     words = in_words(name, terms_of(old), holds)
     action = f"Change the type of {name} to {new_type}."
-    session = _statement(sessions, person, _said(*said, words) or action)
-    quotes = _quotes(session, new_type, name) if said or words else ()
+    session = person_statement(sessions, person, _said(*said, words) or action)
+    quotes = statement_quotes(session, new_type, name) if said or words else ()
     kept = _supporting(store, old, new_type)
     if not kept and not said:
         raise Refused(
@@ -171,13 +159,13 @@ def forget(
     reason = fold_whitespace(to_nfc(reason))
     if len(reason) > MAX_REASON:
         raise Usage(f"a reason has at most {MAX_REASON} characters, not {len(reason)}")
-    session = _statement(sessions, person, reason or f"Forget {name}.")
+    session = person_statement(sessions, person, reason or f"Forget {name}.")
     return _carry_out(store, sessions, person, session, "forget", [], {name: reason})
 
 
 def describe(text: str) -> str:
     """Return a one-line description: the first sentence, cut at a word where it is too long."""
-    first = fold_whitespace(_SENTENCE_END.split(text.strip(), maxsplit=1)[0])
+    first = fold_whitespace(SENTENCE_END.split(text.strip(), maxsplit=1)[0])
     if len(first) <= MAX_DESCRIPTION:
         return first
     cut = first[: MAX_DESCRIPTION - 1]
@@ -230,68 +218,6 @@ def _existing(store: Store, name: str) -> Record:
     return store.facts.record(row.blob, row.path)
 
 
-def _statement(sessions: SessionFiles, person: Person, text: str) -> Session:
-    session = sessions.draft_statement(text, attested="caller", now=format_instant(person.now))
-    if REDACTION_MARK in session.messages[0].parts[0].text:
-        raise InvalidInput(
-            "the text holds what looks like a secret, which memory does not keep",
-            hint="Leave the secret out and say where it is kept instead.",
-        )
-    return session
-
-
-def _quotes(session: Session, record_type: str, name: str) -> tuple[Evidence, ...]:
-    message = session.messages[0]
-    quotes = []
-    for piece in cut_into_quotes(message.parts[0].text):
-        check = check_citation(piece, 0, session, record_type, own_words=True)
-        if check.reason:
-            raise InvalidInput(check.reason, where=name)
-        quotes.append(
-            make_evidence(
-                name,
-                session=session.id,
-                message=0,
-                cls=check.cls,
-                attested=session.attested,
-                at=check.at,
-                digest=check.digest,
-                quote=piece,
-            )
-        )
-    return tuple(quotes)
-
-
-def cut_into_quotes(text: str) -> list[str]:
-    """Cut a text into quotes that together cover it, between sentences where possible.
-
-    Halved again and again near the middle, so that no piece is too short to be a quote.
-    """
-    pieces = _halved(text)
-    if len(pieces) > 1 and any(_length(piece) < MIN_QUOTE for piece in pieces):
-        # Hundreds of blanks in a row; quotes are compared with white space folded anyway.
-        pieces = _halved(fold_whitespace(text))
-    return pieces
-
-
-def _halved(text: str) -> list[str]:
-    text = text.strip()
-    if _length(text) <= MAX_QUOTE:
-        return [text]
-    third, middle = len(text) // 3, len(text) // 2
-    at = middle
-    for ends in (_SENTENCE_END, _BLANK):
-        found = [match.end() for match in ends.finditer(text, third, len(text) - third)]
-        if found:
-            at = min(found, key=lambda end: abs(end - middle))
-            break
-    return _halved(text[:at]) + _halved(text[at:])
-
-
-def _length(text: str) -> int:
-    return quote_length(fold_whitespace(text))
-
-
 def _carry_out(
     store: Store,
     sessions: SessionFiles,
@@ -306,7 +232,7 @@ def _carry_out(
     names = [entry.name for entry in entries] + list(retire)
     ground = store.facts.ground(store.head().accepted, names)
     draft = make_draft(ground, origin, entries, retire)
-    here = {session.id: session, **_cited(sessions, draft)}
+    here = {session.id: session, **cited_sessions(sessions, draft)}
     findings = check_draft(store, draft, here, own_words=True)
     blockers = [finding for finding in findings if finding.severity == "blocker"]
     if blockers:
@@ -344,20 +270,6 @@ def _refuse_twin(store: Store, kind: str, draft: Draft) -> None:
                     f"this is remembered already, as {near.name}",
                     hint=f"To change it: gitmem edit {near.name}",
                 )
-
-
-def _cited(sessions: SessionFiles, draft: Draft) -> dict[str, Session]:
-    """Return the sessions of the draft's other quotes, as far as they can be read here."""
-    cited = {quote.session for quotes in draft.evidence.values() for quote in quotes.values()}
-    found = {}
-    for session_id in cited:
-        try:
-            session = sessions.load(session_id)
-        except InvalidInput:  # a damaged file is as good as none; the quotes were checked before
-            continue
-        if session is not None:
-            found[session_id] = session
-    return found
 
 
 def _result(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 
 from gitmem.documents import clean_reason
 from gitmem.domain.kept import Closing
@@ -131,8 +132,8 @@ def _check_commit(store: Store, proposal_id: str, tip: str) -> None:
     try:
         store.repo.reader.commit(tip)
     except (NotFound, InvalidInput) as error:
-        where = store.repo.root or store.repo.git_dir
+        where = quote(str(store.repo.root or store.repo.git_dir))
         raise NotFound(
             f"{proposal_id} is no branch that could be rejected: {error.message}",
-            hint=f"To remove it: git -C {where} branch -D proposals/{proposal_id}",
+            hint=f"To remove it: git -C {where} branch -D {quote('proposals/' + proposal_id)}",
         ) from error

@@ -25,10 +25,10 @@ from gitmem.store import (
 from gitmem.store.carrying import (
     carried_draft,
     change_on,
-    cited_sessions,
     fitting,
     targets_of,
 )
+from gitmem.store.statements import cited_sessions
 
 
 def rebase(store: Store, sessions: SessionFiles, prefix: str, now: int) -> ProposalResult:

@@ -26,8 +26,9 @@ from gitmem.store import (
     person_identity,
     proposal_id,
 )
-from gitmem.store.carrying import Target, carried_draft, cited_sessions
+from gitmem.store.carrying import Target, carried_draft
 from gitmem.store.fresh_id import with_fresh_id
+from gitmem.store.statements import cited_sessions
 
 Confirm = Callable[[ProposalDiff], bool]
 _FIELDS = (

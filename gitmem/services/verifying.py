@@ -69,7 +69,7 @@ def _lost(store: Store) -> list[Problem]:
 
 def _branches(store: Store, ledger: Ledger) -> list[Problem]:
     found = []
-    where = store.repo.root or store.repo.git_dir
+    where = quote(str(store.repo.root or store.repo.git_dir))
     for ref, tip in sorted(store.repo.refs(PROPOSALS).items()):
         name = ref.removeprefix(PROPOSALS)
         try:
@@ -77,7 +77,10 @@ def _branches(store: Store, ledger: Ledger) -> list[Problem]:
             if branch.proposal.id != name:
                 raise GitmemError(f"the branch holds the proposal {branch.proposal.id}")
         except GitmemError as error:
-            fix = f"It cannot be merged. To remove it: git -C {where} branch -D proposals/{name}"
+            fix = (
+                "It cannot be merged. To cut off what was made by hand: gitmem fsck --repair. "
+                f"To remove it: git -C {where} branch -D {quote('proposals/' + name)}"
+            )
             found.append(Problem(ref, error.message, fix))
     for ref, file in store.broken_proposals().items():
         fix = f"git passes over it. To remove it: rm {quote(str(file))}"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from gitmem.cache import CommitRow
 from gitmem.domain.actors import is_person
@@ -210,7 +211,8 @@ class Branches(Keeping):
                 error.message,
                 where=f"{proposal_id} cannot be read",
                 hint=error.hint
-                or f'To clear it away: gitmem reject {proposal_id} --reason "unreadable"',
+                or "To cut off what was made by hand: gitmem fsck --repair\n"
+                f'To clear it away: gitmem reject --reason "unreadable" -- {quote(proposal_id)}',
             ) from error
         return judged
 

@@ -5,18 +5,16 @@ Records and quotes are named by their blobs, so that what was reviewed is what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gitmem.domain.layout import evidence_path
 from gitmem.domain.objects import blob_id
 from gitmem.domain.proposal import Proposal, RecordAt, RecordChange
 from gitmem.domain.record import MAX_BYTES, Record
-from gitmem.domain.session import Session
 from gitmem.domain.verify import Branch, Ground
 from gitmem.errors import InvalidInput
 from gitmem.records import read_record, write_record
-from gitmem.sessions import SessionFiles
 from gitmem.store.drafting import Draft
 from gitmem.store.store import Store
 
@@ -152,17 +150,3 @@ def _content(store: Store, record: Content | None) -> bytes:
     if isinstance(record, bytes):
         return record
     return store.repo.reader.blob(record, max_bytes=MAX_BYTES)
-
-
-def cited_sessions(sessions: SessionFiles, draft: Draft) -> Mapping[str, Session]:
-    """Return the sessions that a draft quotes, as far as they can be read on this machine."""
-    cited = {quote.session for quotes in draft.evidence.values() for quote in quotes.values()}
-    found = {}
-    for session_id in sorted(cited):
-        try:
-            session = sessions.load(session_id)
-        except InvalidInput:  # a damaged file is as good as none
-            continue
-        if session is not None:
-            found[session_id] = session
-    return found

@@ -180,7 +180,7 @@ def test_a_proposal_that_cannot_be_read_can_be_rejected(
 ) -> None:
     other = propose(gitmem, "other", "Never push on a Friday afternoon.")
     cut(git, store, proposal)
-    assert f"gitmem reject {proposal}" in gitmem("approve", proposal, "--yes", code=1).err
+    assert f"-- {proposal}" in gitmem("approve", proposal, "--yes", code=1).err
     done = gitmem("reject", proposal, "--reason", "unreadable", "--yes")
     assert "cannot be read" in done.out
     assert "rejected" in done.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -242,7 +243,7 @@ def test_a_branch_that_cannot_be_read_is_shown_with_its_reason_and_can_be_cleare
     for look in (memory.diff, memory.approve):
         with pytest.raises(InvalidInput, match=f"{name} cannot be read") as caught:
             look(name)
-        assert f"gitmem reject {name}" in caught.value.hint
+        assert f"gitmem reject --reason \"unreadable\" -- {name}" in caught.value.hint
     memory.reject(name, reason="读不出来", person=ADA)
     assert memory.proposals() == []
     assert rev(memory.path, f"refs/gitmem/kept/{name}^") == tip
@@ -280,7 +281,7 @@ def test_a_branch_that_ends_at_no_commit_is_left_with_the_command_that_removes_i
     before = plain(memory.path, "rev-parse", "main")
     with pytest.raises(NotFound, match=f"{name} is no branch that could be rejected") as caught:
         memory.reject(name, reason="缺对象", person=ADA)
-    assert f"branch -D proposals/{name}" in caught.value.hint
+    assert f"branch -D {quote('proposals/' + name)}" in caught.value.hint
     assert plain(memory.path, "rev-parse", "main") == before
     assert [line.id for line in memory.proposals()] == [name]
 

@@ -13,7 +13,8 @@ from gitmem.domain.evidence import MAX_QUOTE, MIN_QUOTE
 from gitmem.domain.record import MAX_DESCRIPTION
 from gitmem.domain.text import fold_whitespace, quote_length
 from gitmem.errors import InvalidInput, NotFound, Refused, Usage
-from gitmem.services.personal import cut_into_quotes, describe
+from gitmem.services.personal import describe
+from gitmem.store.statements import cut_into_quotes
 from tests.memory.words import change_set, item, state, user
 
 ADA = "Ada <ada@example.org>"
