@@ -336,6 +336,23 @@ def test_whatever_a_client_does_to_its_files_each_message_is_new_once(
     assert sorted(found) == sorted({"begin", *seen})
 
 
+@given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1, max_size=4))
+def test_whatever_a_client_calls_its_messages_can_be_kept(
+    tmp_path_factory: pytest.TempPathFactory, names: list[tuple[str, str, str]]
+) -> None:
+    """Half characters, NUL and nothing at all are names too."""
+    lines = [human("x", a, timestamp=b, sessionId=c) for a, b, c in names]
+    lines.append(human("x", "\ud83d", timestamp="\udead", sessionId="\ud83d\0"))
+    root = tmp_path_factory.mktemp("s")
+    (root / "s.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="ascii")
+    files = SessionFiles(root / "sessions")
+    conversation = read_transcript(root / "s.jsonl")
+    first = files.capture(conversation, attested="file", now=NOW)
+    again = files.capture(conversation, attested="file", now=LATER)
+    assert (again.session, again.known) == (first.session, True)
+    assert len(again.session.messages) == again.new_from == len(lines)
+
+
 def test_messages_are_read_from_the_file_when_they_are_asked_for(
     files: SessionFiles, tmp_path: Path
 ) -> None:

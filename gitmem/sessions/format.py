@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -31,7 +32,8 @@ class Spans:
     ranges: tuple[tuple[int, int], ...] = ()
 
     def __contains__(self, index: int) -> bool:
-        return any(start <= index < end for start, end in self.ranges)
+        at = bisect_right(self.ranges, index, key=lambda span: span[0]) - 1
+        return at >= 0 and index < self.ranges[at][1]
 
     def count(self, start: int) -> int:
         """Return how many there are from index ``start``."""
@@ -86,7 +88,7 @@ def scan(path: Path) -> Stored:
                     spans += _spans(marker["read_before"], path, number)
             at += len(line)
     messages = StoredMessages(path, starts)
-    return Stored(header, messages, consumed, starts, Spans(tuple(spans)), first_at)
+    return Stored(header, messages, consumed, starts, Spans(tuple(sorted(spans))), first_at)
 
 
 def keys_of(line: bytes) -> tuple[int, int]:

@@ -91,7 +91,8 @@ class Fold:
                 self._projection.remove_record(change.name)
                 continue
             record = branch.records[change.name]
-            row = _record_row(record, change.new.path, change.new.blob, plan)
+            approved = (plan.change, plan.approved_by, format_instant(plan.at))
+            row = record_row(record, change.new.path, change.new.blob, *approved)
             self._projection.put_record(row, numbers[change.name], record.supersedes)
             self._projection.put_blob(row.blob, record.model_dump())
             for oid in record.evidence:
@@ -144,7 +145,10 @@ def _row(oid: str, prepared: Prepared) -> CommitRow:
     )
 
 
-def _record_row(record: Record, path: str, blob: str, plan: Plan) -> RecordRow:
+def record_row(
+    record: Record, path: str, blob: str, change: str, approved_by: tuple[str, ...], at: str
+) -> RecordRow:
+    """Return the projection's row of a record that ``change`` brought into its present form."""
     return RecordRow(
         name=record.name,
         type=record.type,
@@ -154,7 +158,7 @@ def _record_row(record: Record, path: str, blob: str, plan: Plan) -> RecordRow:
         status=record.status,
         valid_from=record.valid_from,
         valid_until=record.valid_until,
-        change=plan.change,
-        approved_by=plan.approved_by,
-        approved_at=format_instant(plan.at),
+        change=change,
+        approved_by=approved_by,
+        approved_at=at,
     )

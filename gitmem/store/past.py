@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gitmem.cache import CommitRow, Projection, RecordRow
+from gitmem.cache import CommitRow, Projection
 from gitmem.domain.instants import format_instant, read_moment
 from gitmem.domain.layout import RECORDS, evidence_path, parse_record_path
 from gitmem.domain.objects import FILE_MODE
@@ -21,6 +21,7 @@ from gitmem.ranking import changed_blocks, count, document, rewrite
 from gitmem.records import read_record
 from gitmem.repo import Found, Oversize
 from gitmem.repo.revisions import find_commit
+from gitmem.store.folding import record_row
 from gitmem.store.store import Store
 
 _DAY = 86_400
@@ -153,7 +154,9 @@ def _fill(
         if approval is None:
             _leave_out(store, path, "no commit of main brought it in")
             continue
-        past.put_record(_row(record, path, blob, approval), number, record.supersedes)
+        approved = (approval.change, approval.approved_by, approval.at)
+        row = record_row(record, path, blob, *approved)
+        past.put_record(row, number, record.supersedes)
         past.put_blob(blob, record.model_dump())
         if words:
             texts.append((number, document(record.name, record.description, record.body)))
@@ -195,22 +198,6 @@ def _read(found: Found | Oversize | None, name: str, path: str) -> Record:
 
 def _leave_out(store: Store, path: str, reason: str) -> None:
     store.notes.append(f"{path} is left out: {reason}")
-
-
-def _row(record: Record, path: str, blob: str, approval: CommitRow) -> RecordRow:
-    return RecordRow(
-        name=record.name,
-        type=record.type,
-        path=path,
-        blob=blob,
-        description=record.description,
-        status=record.status,
-        valid_from=record.valid_from,
-        valid_until=record.valid_until,
-        change=approval.change,
-        approved_by=approval.approved_by,
-        approved_at=approval.at,
-    )
 
 
 def _index(past: Projection, texts: Iterable[tuple[int, str]]) -> None:

@@ -36,8 +36,9 @@ _PERSON_WORDS = frozenset(
 )
 #: A program gave the prompt through the client's programming interface.
 _INTERFACE_WORDS = frozenset({"sdk"})
-#: Clients that use this interface for what a person types into them.
-_PERSONS_CLIENTS = ("claude-vscode", "claude-desktop", "claude-jetbrains")
+#: Clients that a person types into, by what they call themselves. (Those of an editor or a
+#: desktop use the programming interface for it; a build's runner is called an action.)
+_PERSONS_CLIENT = re.compile(r"cli|claude-(?!.*(?:action|agent|sdk))[a-z0-9-]{1,40}")
 #: Fields that say nothing of who wrote a line.
 _PLAIN = frozenset({"type", "message", "origin", "promptSource", "turnOrigin", "entrypoint"})
 _PLAIN |= {"promptId", "userType", "parentUuid", "logicalParentUuid", "isReplay", "sourcePath"}
@@ -95,15 +96,16 @@ def _by_origin(entry: Mapping[str, Any]) -> tuple[PartClass, str]:
         kind = origin.get("kind") if isinstance(origin, Mapping) else origin
         return ("human" if kind in ("human", "user") else "injected"), ""
     client = entry.get("entrypoint")
-    by_program = isinstance(client, str) and client.startswith("sdk")
+    typed_into = isinstance(client, str) and _PERSONS_CLIENT.fullmatch(client) is not None
+    by_program = bool(client) and not typed_into
     for field in ("promptSource", "turnOrigin"):
         word = entry.get(field)
         if isinstance(word, str) and word in _INTERFACE_WORDS:
-            by_program = by_program or client not in _PERSONS_CLIENTS
+            by_program = by_program or not typed_into or client == "cli"
         elif word and not (isinstance(word, str) and word in _PERSON_WORDS):
             return "injected", ""
     if by_program:
-        return "unknown", "coming from a program, by what the client says"
+        return "unknown", "coming from a program, by what the client says, or from one not known"
     return "human", ""
 
 
