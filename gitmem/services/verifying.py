@@ -36,12 +36,13 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         passed = [_stray(row, _NOTHING) for row in strays if row.oid not in head.strays]
         problems += _projection(store, ledger, fresh)
         problems += _branches(store, ledger)
+        store.keep_lost()
+        problems += _lost(store, ledger)
     except GitFailed as error:
         rows, passed = [], []
         problems.append(Problem(str(store.repo.git_dir), error.message, _FETCH))
     finally:
         fresh.close()
-    problems += _lost(store)
     problems += _objects(store)
     return FsckReport(not problems, len(rows), tuple(problems), tuple(passed))
 
@@ -50,20 +51,17 @@ def _stray(row: CommitRow, fix: str) -> Problem:
     return Problem(row.oid, f"stray commit on main: {row.reason}", fix)
 
 
-def _lost(store: Store) -> list[Problem]:
+def _lost(store: Store, ledger: Ledger) -> list[Problem]:
     """Name accepted commits that main has no more; they are kept aside."""
-    try:
-        lost = store.lost_mains()
-    except GitmemError:  # that main cannot be read is told already
-        return []
+    where = quote(str(store.repo.root or store.repo.git_dir))
     return [
         Problem(
             ref,
             f"main had {oid[:12]} as its newest accepted commit, and was moved away from it",
             "To bring back what it held: gitmem fsck --repair. To let go of it: "
-            f"git -C {quote(str(store.repo.root or store.repo.git_dir))} update-ref -d {ref}",
+            f"git -C {where} update-ref -d {ref}",
         )
-        for ref, oid in lost.items()
+        for ref, oid in store.lost_mains(ledger).items()
     ]
 
 

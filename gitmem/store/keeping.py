@@ -19,7 +19,7 @@ from gitmem.repo.worktree import is_checked_out
 from gitmem.results import Progress
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.finding import find_by_prefix
-from gitmem.store.ledger import Head
+from gitmem.store.ledger import Head, Ledger
 from gitmem.store.opened import OpenStore
 
 _DAY = 86_400
@@ -102,12 +102,13 @@ class Keeping(OpenStore):
         Where somebody moved main away from accepted commits, those are kept aside, and told.
         """
         head = super().head(progress)
-        if self.ledger.lost() and self._pinned is None:
-            self._keep_lost(head)
+        if self._pinned is None:
+            self.keep_lost()
         return head
 
-    def _keep_lost(self, head: Head) -> None:
-        if not os.access(self.repo.private, os.W_OK):
+    def keep_lost(self) -> None:
+        """Keep accepted commits aside that main was found to have no more, and tell of them."""
+        if not self.ledger.lost() or not os.access(self.repo.private, os.W_OK):
             return
         lost = {f"{LOST}{oid[:12]}": oid for oid in self.ledger.lost()}
         try:
@@ -126,22 +127,17 @@ class Keeping(OpenStore):
             for ref, oid in lost.items()
         ]
 
-    def lost_mains(self) -> dict[str, str]:
-        """Return the refs that keep accepted commits which main has no more, with those."""
-        self.head()
-        refs = self.repo.refs(KEPT).items()
-        return {ref: oid for ref, oid in refs if ref.startswith(LOST) and self._is_missing(oid)}
+    def lost_mains(self, ledger: Ledger | None = None) -> dict[str, str]:
+        """Return the refs that keep what main had and has no more, with those commits.
 
-    def _is_missing(self, lost: str) -> bool:
-        """Whether something that led to ``lost`` was neither merged nor decided again."""
-        for oid in self.repo.first_parents(lost):
-            if self.ledger.is_accepted(oid):
-                return False
-            message = message_of(self.repo.reader.commit(oid), oid)
-            proposal = message.one("Proposal-Id") or message.one("Rejects")
-            if proposal is None or self.projection.decided(proposal) is None:
-                return True
-        return True
+        What was merged or decided again since is not lost. ``ledger`` is whom to ask, by
+        default this memory's own, brought to the tip of main.
+        """
+        if ledger is None:
+            self.head()
+            ledger = self.ledger
+        refs = self.repo.refs(KEPT).items()
+        return {r: oid for r, oid in refs if r.startswith(LOST) and ledger.is_missing(oid)}
 
     def kept_strays(self, prefix: str) -> list[str]:
         """Return the strays whose ids begin with ``prefix`` and that were taken off main."""

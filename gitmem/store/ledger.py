@@ -128,6 +128,17 @@ class Ledger(Fold):
         """
         return tuple((self._projection.meta("lost") or "").split())
 
+    def is_missing(self, lost: str) -> bool:
+        """Whether something that led to ``lost`` was neither merged nor decided again."""
+        for oid in self._repo.first_parents(lost):
+            if self.is_accepted(oid):
+                return False
+            message = message_of(self._repo.reader.commit(oid), oid)
+            proposal = message.one("Proposal-Id") or message.one("Rejects")
+            if proposal is None or self._projection.decided(proposal) is None:
+                return True
+        return True
+
     def forget_lost(self) -> None:
         """Let go of what :meth:`lost` says; inside a transaction."""
         self._projection.set_meta("lost", "")

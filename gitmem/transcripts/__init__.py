@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gitmem.errors import InvalidInput, NotFound
-from gitmem.transcripts.base import Adapter, Conversation, PartCounts, RawMessage, Reading
+from gitmem.transcripts.base import (
+    FORMATS,
+    Adapter,
+    Conversation,
+    PartCounts,
+    RawMessage,
+    Reading,
+)
 from gitmem.transcripts.claude_code import ClaudeCodeAdapter
 from gitmem.transcripts.openai import OpenAIAdapter
 from gitmem.transcripts.own import OwnSession
@@ -101,7 +108,7 @@ def _opened(path: Path, where: str) -> tuple[BinaryIO, int, bytes]:
 def _expected() -> str:
     """Say which formats exist, and how a file of each looks."""
     looks = " ".join(adapter.expected for adapter in ADAPTERS.values())
-    return f"{looks} Formats: {', '.join(sorted(ADAPTERS))}; --format names one."
+    return f"{looks} {FORMATS}"
 
 
 def _open_regular(path: Path) -> BinaryIO:

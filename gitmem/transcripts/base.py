@@ -25,6 +25,9 @@ MAX_ARRAY_FILE = 64 * 1024 * 1024
 #: So many lines or messages are named one by one in the counts; further ones are grouped.
 MAX_NAMED = 50
 
+#: The formats, as a hint for whoever gave a file of none or of another one.
+FORMATS = "Formats: claude-code, openai; --format names one."
+
 PartKind = Literal["text", "tool_call", "tool_result", "image", "other"]
 ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 

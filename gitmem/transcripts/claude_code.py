@@ -15,7 +15,16 @@ from typing import Any, BinaryIO
 
 from gitmem.domain.session import Part, PartClass
 from gitmem.errors import InvalidInput
-from gitmem.transcripts.base import MAX_NAMED, MAX_PARTS, RawMessage, Reading, Tally, part, utc_time
+from gitmem.transcripts.base import (
+    FORMATS,
+    MAX_NAMED,
+    MAX_PARTS,
+    RawMessage,
+    Reading,
+    Tally,
+    part,
+    utc_time,
+)
 from gitmem.transcripts.claude_channel import assistant_class, queued_class, user_class
 from gitmem.transcripts.lines import BLANK, BOM, Line, json_values, read_lines
 from gitmem.transcripts.parts import (
@@ -109,7 +118,9 @@ def _messages(source: BinaryIO, tally: Tally, where: str) -> Iterator[RawMessage
         yield from found
     if not entries:
         raise InvalidInput(
-            "no line is an entry of a Claude Code session", where=where, hint=EXPECTED
+            "no line is an entry of a Claude Code session",
+            where=where,
+            hint=f"{EXPECTED} {FORMATS}",
         )
 
 

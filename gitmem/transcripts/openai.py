@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from gitmem.errors import InvalidInput
 from gitmem.transcripts.base import (
+    FORMATS,
     MAX_ARRAY_FILE,
     MAX_LINE,
     MAX_LINES_FILE,
@@ -189,7 +190,7 @@ def _messages(
             found = True
             yield message
     if none and not found:
-        raise InvalidInput(none, where=where, hint=EXPECTED)
+        raise InvalidInput(none, where=where, hint=f"{EXPECTED} {FORMATS}")
 
 
 def _message(entry: Mapping[str, Any], place: str, tally: Tally, agents: set[str]) -> RawMessage:

@@ -15,6 +15,8 @@ from gitmem.transcripts.base import RawMessage
 
 #: A command line that a person typed to their client, as the client writes it down.
 _TYPED = re.compile("<bash-input>([^<]{1,1000})</bash-input>")
+#: A command of gitmem that a client offers as one of its own.
+_SLASH = re.compile("<command-name>/?gitmem[a-z:-]{0,40}</command-name>")
 #: How the names of gitmem's tools begin where a client has them from a server.
 _TOOLS = "mcp__gitmem__"
 
@@ -44,6 +46,7 @@ class OwnSession:
                 self._note(is_own_command(piece.text))
             elif piece.cls == "injected":
                 self._used = self._used or any(own for _, own in own_pieces(piece.text))
+                self._used = self._used or _SLASH.search(piece.text) is not None
                 for command in _TYPED.finditer(piece.text):
                     self._note(is_own_command(command[1]))
 

@@ -104,6 +104,13 @@ def test_a_main_that_was_set_back_goes_forward_again(known: MemoryStore) -> None
     assert plain(known.path, "status", "--porcelain") == ""
 
 
+def test_a_main_that_was_set_back_is_found_by_the_very_first_command(known: MemoryStore) -> None:
+    git(known, "reset", "-q", "--hard", "main~2")
+    with opened(known.path) as fresh:
+        (problem,) = fresh.fsck().problems
+        assert "moved away" in problem.what
+
+
 def test_merges_of_a_main_that_went_another_way_are_proposals_again(known: MemoryStore) -> None:
     git(known, "reset", "-q", "--hard", "main~1")
     with opened(known.path) as fresh:

@@ -210,9 +210,10 @@ BLOCK = wrap(f"- tabs: {TABS}", "0123456789abcdef")
         [{"role": "system", "content": ASKED}, user(TABS)],
         [human(BLOCK), human("gitmem search 制表符", "u2"), agent(call("gitmem select tabs"))],
         [human("<bash-input>gitmem list</bash-input>"), answer(BLOCK)],
+        [human("<command-name>/gitmem:search</command-name>"), agent(text(TABS))],
         [agent(call("x", "mcp__gitmem__search")), answer(BLOCK), agent(text(TABS))],
     ],
-    ids=["client", "chat", "system", "recall and commands", "typed command", "tool"],
+    ids=["client", "chat", "system", "recall and commands", "typed command", "slash", "tool"],
 )
 def test_a_session_of_gitmems_own_gives_nothing_and_is_not_kept(
     memory: MemoryStore, tmp_path: Path, lines: list[dict[str, Any]]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gitmem.domain.injected import wrap
 from gitmem.errors import GitmemError, InvalidInput
-from gitmem.transcripts import Conversation, open_transcript, read_transcript
+from gitmem.transcripts import ADAPTERS, Conversation, open_transcript, read_transcript
 from gitmem.transcripts.base import MAX_LINE
 from tests.transcripts.lines import agent, answer, call, human, text, write
 
@@ -300,15 +300,19 @@ def test_the_format_is_found_by_what_the_file_holds(tmp_path: Path) -> None:
 
 def test_a_file_of_another_format_says_which_there_are(tmp_path: Path) -> None:
     chat = write(tmp_path / "c.jsonl", [{"role": "user", "content": "x"}])
-    with pytest.raises(InvalidInput, match="no line is an entry of a Claude Code session"):
+    formats = f"Formats: {', '.join(sorted(ADAPTERS))}; --format names one"
+    with pytest.raises(InvalidInput, match="no line is an entry of a Claude Code") as caught:
         read_transcript(chat, "claude-code")
+    assert formats in str(caught.value)
     session = write(tmp_path / "s.jsonl", [human("x")])
-    with pytest.raises(InvalidInput, match="no line is a chat message"):
+    with pytest.raises(InvalidInput, match="no line is a chat message") as caught:
         read_transcript(session, "openai")
+    assert formats in str(caught.value)
     prose = tmp_path / "日记.txt"
     prose.write_text("Dear diary", encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"Formats: claude-code, openai; --format names one"):
+    with pytest.raises(InvalidInput, match="not a conversation") as caught:
         read_transcript(prose)
+    assert formats in str(caught.value)
 
 
 # --- any bytes, and how much memory ----------------------------------------------------------
