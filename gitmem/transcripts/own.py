@@ -39,7 +39,8 @@ class OwnSession:
                 continue
             if not self._begun:
                 self._begun = True
-                self._asked = message.role != "assistant" and is_own_prompt(piece.text)
+                asked = piece.kind == "text" and message.role != "assistant"
+                self._asked = asked and is_own_prompt(piece.text)
             if piece.kind == "tool_call":
                 self._note(_is_own_call(piece.text))
             elif piece.cls == "human":

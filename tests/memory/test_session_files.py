@@ -231,10 +231,18 @@ def test_a_session_of_gitmems_own_gives_nothing_and_is_not_kept(
         [human(BLOCK), human(FRIDAYS, "u2"), agent(call("gitmem select tabs"))],
         [human("Look at this log.", "u2"), answer(ASKED), human(FRIDAYS, "u3")],
         [human(f"{FRIDAYS} See {ASKED}", "u2")],
+        [answer(ASKED), human(FRIDAYS, "u2")],
         [human(FRIDAYS, "u2"), agent(call("gitmem list && rm -rf build"))],
         [human(ASKED.replace("0123456789abcdef", "0123456789abcdee"), "u1"), human(FRIDAYS, "u2")],
     ],
-    ids=["words of a person", "in an answer", "quoted", "more than gitmem", "forged"],
+    ids=[
+        "words of a person",
+        "in an answer",
+        "quoted",
+        "first of all an answer",
+        "more than gitmem",
+        "forged",
+    ],
 )
 def test_a_persons_session_is_not_taken_for_gitmems(
     memory: MemoryStore, tmp_path: Path, lines: list[dict[str, Any]]
