@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.domain.session import message_digest
+from gitmem.domain.session import Session, message_digest
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.sessions import Captured, SessionFiles
 from gitmem.transcripts import RawMessage, read_messages, read_transcript
@@ -41,6 +41,12 @@ def files(tmp_path: Path) -> SessionFiles:
 
 def _capture(files: SessionFiles, messages: list[dict[str, Any]], **how: Any) -> Captured:
     return files.capture(read_messages(messages), **{"attested": "file", "now": NOW, **how})
+
+
+def _state(files: SessionFiles, text: str) -> Session:
+    session = files.draft_statement(text, attested="caller", now=NOW)
+    files.keep_statement(session, speaker="Ada <ada@example.org>")
+    return session
 
 
 def _file(tmp_path: Path, session_id: str) -> Path:
@@ -136,10 +142,7 @@ def test_no_secret_is_in_any_byte_that_was_written(files: SessionFiles, tmp_path
         {"role": "user", "content": f"{AWS[11:]} is the second"},
     ]  # fmt: skip
     captured = _capture(files, messages)
-    statement = files.capture_statement(
-        f"remember that the password is hunter2 and {GITHUB}",
-        attested="caller", now=NOW, speaker="Ada <ada@example.org>",
-    )  # fmt: skip
+    statement = _state(files, f"remember that the password is hunter2 and {GITHUB}")
     written = b"".join(path.read_bytes() for path in (tmp_path / "sessions").iterdir())
     for secret in [*secrets, AWS[4:11], AWS[11:]]:
         assert secret.encode() not in written
@@ -166,15 +169,14 @@ def test_only_new_messages_count_their_redactions(files: SessionFiles) -> None:
 
 
 def test_a_statement_is_a_session_of_its_own_with_one_human_message(files: SessionFiles) -> None:
-    one = files.capture_statement("以后用制表符", attested="caller", now=NOW, speaker="Ada")
-    two = files.capture_statement("以后用制表符", attested="caller", now=NOW, speaker="Ada")
+    one, two = _state(files, "以后用制表符"), _state(files, "以后用制表符")
     assert one.id != two.id
     assert files.load(one.id) == one
     [message] = one.messages
     assert (message.role, message.at) == ("user", NOW)
     assert [(p.cls, p.kind, p.text) for p in message.parts] == [("human", "text", "以后用制表符")]
     with pytest.raises(InvalidInput, match="no text"):
-        files.capture_statement(" \n", attested="caller", now=NOW, speaker="Ada")
+        files.draft_statement(" \n", attested="caller", now=NOW)
 
 
 def test_consumption_is_remembered_and_never_goes_back(files: SessionFiles) -> None:

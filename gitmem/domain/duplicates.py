@@ -52,11 +52,6 @@ class _Text:
     features: frozenset[str]
 
 
-def similarity(first: str, second: str) -> float:
-    """Return the Dice coefficient of two statements: words, and pairs of CJK characters."""
-    return _dice(_features(normalise_statement(first)), _features(normalise_statement(second)))
-
-
 def close_statements(
     known: Iterable[tuple[str, str]],
     new: Sequence[tuple[str, str]],

@@ -152,25 +152,6 @@ def wrap(text: str, nonce: str) -> str:
     return f'<relevant_memories nonce="{nonce}" sha256="{digest}">{inner}</relevant_memories>'
 
 
-def strip_own_blocks(text: str) -> tuple[str, int]:
-    """Cut gitmem's own blocks out of ``text``; return what is left and how many there were.
-
-    Only a block whose hash fits is cut. A line break takes its place between two pieces of
-    text, so that no quote can be pieced together across the cut.
-    """
-    pieces: list[str] = []
-    end = count = 0
-    for match in _OWN_BLOCK.finditer(text):
-        if _block_hash(match["nonce"], match["inner"]) == match["hash"]:
-            pieces.append(text[end : match.start()])
-            end = match.end()
-            count += 1
-    if not count:
-        return text, 0
-    pieces.append(text[end:])
-    return "\n".join(piece.strip("\n") for piece in pieces if piece.strip()), count
-
-
 def own_pieces(text: str) -> tuple[tuple[str, bool], ...]:
     """Divide ``text`` into gitmem's own blocks (True) and what stands around them.
 

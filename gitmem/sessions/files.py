@@ -193,18 +193,6 @@ class SessionFiles:
         finally:
             Path(name).unlink(missing_ok=True)
 
-    def capture_statement(
-        self, text: str, *, attested: Attested, now: str, speaker: str
-    ) -> Session:
-        """Store a session of its own whose one message is a person's text.
-
-        Raises:
-            InvalidInput: there is nothing in the text.
-        """
-        session = self.draft_statement(text, attested=attested, now=now)
-        self.keep_statement(session, speaker=speaker)
-        return session
-
     def load(self, session_id: str) -> Session | None:
         """Return a stored session, or None where there is none with this id.
 

@@ -34,10 +34,19 @@ def same_session(
 
 
 def read_before(
-    folder: Folder, staged: Staged, alike: dict[str, Any], start: int = 0, but: str = ""
+    folder: Folder,
+    staged: Staged,
+    alike: dict[str, Any],
+    start: int = 0,
+    but: str = "",
+    *,
+    at_once: int = _AT_ONCE,
 ) -> list[tuple[int, int]]:
     """Return which staged messages from ``start`` on were consumed from another session whose
-    header holds what is ``alike``, as ranges; ``but`` is the session that is not asked."""
+    header holds what is ``alike``, as ranges; ``but`` is the session that is not asked.
+
+    ``at_once`` bounds the memory: so many keys are compared in one pass over the messages.
+    """
     if not staged.keyed:
         return []
     seen = bytearray(staged.count)
@@ -45,8 +54,8 @@ def read_before(
         if path.stem == but:
             continue
         keys = consumed_keys(path)
-        for start in range(0, len(keys), _AT_ONCE):
-            _mark(seen, staged, set(keys[start : start + _AT_ONCE]) - {0})
+        for first in range(0, len(keys), at_once):
+            _mark(seen, staged, set(keys[first : first + at_once]) - {0})
     return _ranges(seen, start)
 
 
@@ -60,12 +69,12 @@ def _mark(seen: bytearray, staged: Staged, known: set[int]) -> None:
 
 def _ranges(seen: bytearray, start: int) -> list[tuple[int, int]]:
     ranges: list[tuple[int, int]] = []
-    start = seen.find(1, start)
-    while start >= 0 and len(ranges) < _MAX_RANGES:
-        end = seen.find(0, start)
+    first = seen.find(1, start)
+    while first >= 0 and len(ranges) < _MAX_RANGES:
+        end = seen.find(0, first)
         end = len(seen) if end < 0 else end
-        ranges.append((start, end))
-        start = seen.find(1, end)
+        ranges.append((first, end))
+        first = seen.find(1, end)
     return ranges
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.domain.duplicates import MAX_CLOSE, NEAR_DUPLICATE, close_statements, similarity
+from gitmem.domain.duplicates import MAX_CLOSE, NEAR_DUPLICATE, close_statements
 
 WORDS = ["tabs", "spaces", "use", "never", "数据库", "用制表符", "deploy", "ruff", "port", "8081"]
 STATEMENT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
@@ -23,9 +23,9 @@ STATEMENT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".joi
     ],
 )
 def test_nearly_the_same_words_are_close(first: str, second: str) -> None:
-    assert NEAR_DUPLICATE <= similarity(first, second) < 1.0
-    (close,) = close_statements([("first", first)], [("second", second)])
-    assert [(found.name, found.same) for found in close] == [("first", False)]
+    ((close,),) = close_statements([("first", first)], [("second", second)])
+    assert (close.name, close.same) == ("first", False)
+    assert NEAR_DUPLICATE <= close.score < 1.0
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,6 @@ def test_nearly_the_same_words_are_close(first: str, second: str) -> None:
     ],
 )
 def test_other_facts_are_not_close(first: str, second: str) -> None:
-    assert similarity(first, second) < NEAR_DUPLICATE
     assert close_statements([("first", first)], [("second", second)]) == [[]]
 
 
@@ -51,9 +50,9 @@ def test_the_closest_are_those_that_comparing_all_with_all_finds(
     texts = [(f"r{number}", text) for number, text in enumerate([*known, *new])]
     found = close_statements(texts[: len(known)], texts[len(known) :])
     for number, close in enumerate(found, start=len(known)):
-        scores = sorted((similarity(texts[number][1], text) for _, text in texts[:number]))
-        expected = [score for score in reversed(scores) if score >= NEAR_DUPLICATE][:MAX_CLOSE]
-        assert [one.score for one in close] == expected
+        pairs = [close_statements([other], [texts[number]])[0] for other in texts[:number]]
+        scores = sorted((one.score for pair in pairs for one in pair), reverse=True)
+        assert [one.score for one in close] == scores[:MAX_CLOSE]
 
 
 def test_equal_statements_come_before_close_ones_and_three_are_named() -> None:
