@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from gitmem.domain.evidence import Evidence, supports
+from gitmem.domain.evidence import Evidence, is_short, supports
 from gitmem.domain.layout import (
     RECORD_TYPES,
     parse_evidence_path,
@@ -18,7 +18,7 @@ from gitmem.domain.layout import (
     record_path,
 )
 from gitmem.domain.objects import FILE_MODE
-from gitmem.domain.proposal import RecordAt, RecordChange
+from gitmem.domain.proposal import OWN_HISTORY, OWN_WORDS, Proposal, RecordAt, RecordChange
 from gitmem.domain.record import Record
 from gitmem.errors import InvalidInput
 
@@ -146,6 +146,27 @@ def check_record(
                 where=where,
                 hint="What a person prefers must be quoted from the person's own words.",
             )
+
+
+def check_quotes(proposal: Proposal, added: Mapping[str, Evidence]) -> None:
+    """Check the quotes that a proposal adds, by path: whose they are, and how long.
+
+    Raises:
+        InvalidInput: one is of another session than the proposal says, or attested otherwise,
+            or too short to say anything by itself.
+    """
+    may_quote_short = proposal.kind in OWN_WORDS or (
+        proposal.kind in OWN_HISTORY and proposal.attested is None
+    )
+    for where, quote in added.items():
+        source = quote.attested, quote.session
+        if proposal.attested and source != (proposal.attested, proposal.session):
+            raise InvalidInput(
+                "is from another session, or attested otherwise, than the proposal says",
+                where=where,
+            )
+        if is_short(quote.quote) and not may_quote_short:
+            raise InvalidInput("is too short to say anything by itself", where=where)
 
 
 def check_type(text: str) -> None:

@@ -70,7 +70,8 @@ class Branch:
     """A proposal's branch after its structure was checked.
 
     ``base_records`` says where the touched names lie at the proposal's base; ``evidence`` has
-    the ids in each touched name's folder at the tip.
+    the ids in each touched name's folder at the tip. ``earlier`` are the blobs that it held
+    before it was put on a newer base.
     """
 
     tip: str
@@ -79,6 +80,7 @@ class Branch:
     records: Mapping[str, Record]
     evidence: Mapping[str, frozenset[str]]
     base_records: Mapping[str, RecordAt | None]
+    earlier: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

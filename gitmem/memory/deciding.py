@@ -68,18 +68,29 @@ class Deciding(OpenMemory):
         who = self._who(person)
         return self._noted(approve(self._opened(), proposal, who, self._now(), expected_change))
 
-    def reject(self, proposal: str, *, reason: str, person: str | None = None) -> MergeResult:
+    def reject(
+        self,
+        proposal: str,
+        *,
+        reason: str,
+        person: str | None = None,
+        expected_change: str | None = None,
+    ) -> MergeResult:
         """Reject a proposal in a person's name; what it says does not come back by itself.
+
+        ``expected_change`` is ``ProposalDiff.change`` of what the person saw.
 
         Raises:
             Usage: there is no reason.
             NotFound: it is not open.
+            Refused: it changed since.
         """
         from gitmem.services.queue import reject
 
         who = self._who(person)
         nonce = os.urandom(16).hex()
-        return self._noted(reject(self._opened(), proposal, who, self._now(), reason, nonce))
+        asked = (who, self._now(), reason, nonce, expected_change)
+        return self._noted(reject(self._opened(), proposal, *asked))
 
     def approve_part(
         self,
@@ -90,6 +101,7 @@ class Deciding(OpenMemory):
         rejected: Collection[str] = (),
         person: str | None = None,
         expected_change: str | None = None,
+        confirm: Confirm | None = None,
     ) -> MergeResult:
         """Approve a part of a proposal, or its text in other words, and merge that.
 
@@ -99,6 +111,8 @@ class Deciding(OpenMemory):
             only: the names that are approved.
             texts: whole record files, by name, in place of what was proposed.
             rejected: names that are left out for good: they do not come back by themselves.
+            confirm: is shown what will be merged, with what the checks find in it, where a text
+                is in other words, before anything is written; declined, nothing is.
 
         Raises:
             NotFound: the proposal is not open, or does not touch a name.
@@ -113,9 +127,7 @@ class Deciding(OpenMemory):
             approve_part(
                 self._opened(),
                 self._sessions(),
-                self._who(person),
-                self._now(),
-                os.urandom(16).hex(),
+                self._person(person, confirm),
                 proposal,
                 choice,
                 expected_change,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gitmem.domain.kept import Closing
+from gitmem.domain.layout import parse_record_path, record_path
 from gitmem.domain.proposal import SHORT_QUOTES, Proposal
 from gitmem.domain.review import Review
 from gitmem.errors import InvalidInput, NotFound, Refused
@@ -17,20 +18,22 @@ from gitmem.records import read_record, write_record
 from gitmem.results import MergeResult
 from gitmem.sessions import SessionFiles
 from gitmem.store import (
+    Draft,
     Judged,
     Origin,
     Store,
     approval_of,
     check_draft,
     check_would_do,
-    merge_approved,
+    draft_diff,
     proposal_id,
 )
+from gitmem.store.approving import changed_meanwhile, check_earlier, put_approved
 from gitmem.store.branches import proposer_identity
 from gitmem.store.carrying import Target, carried_draft, targets_of
 from gitmem.store.fresh_id import with_fresh_id
 from gitmem.store.rejecting import decide_rejection
-from gitmem.store.statements import cited_sessions
+from gitmem.store.statements import Person, cited_sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +53,15 @@ class Choice:
 def approve_part(
     store: Store,
     sessions: SessionFiles,
-    who: str,
-    now: int,
-    nonce: str,
+    person: Person,
     prefix: str,
     choice: Choice,
     expected_change: str | None = None,
 ) -> MergeResult:
     """Approve what ``choice`` leaves of a proposal, and merge that.
+
+    Killed on the way, nothing of it is lost: first what was approved is written with its
+    approval, then the whole is put aside, and with it what was rejected; then comes the merge.
 
     Raises:
         NotFound: the proposal is not open, or does not touch a name that was chosen.
@@ -69,43 +73,53 @@ def approve_part(
     judged = store.judged_as(name, tip)
     _check_names(judged, choice)
     if expected_change not in (None, judged.branch.proposal.change):
-        raise Refused(
-            f"{name} changed while you were reading it; nothing was approved",
-            hint=f"Run `gitmem diff {name}` and look again.",
-        )
-    approval = approval_of(judged.branch.proposal.change, who, now)
+        raise changed_meanwhile(name, "approved")
+    approval = approval_of(judged.branch.proposal.change, person.who, person.now)
     check_would_do(judged, approval)
     if choice.names == set(judged.branch.proposal.names) and not choice.texts:
         return _whole(store, judged, approval)
-    targets = _targets(store, judged, choice)
-    origin = with_fresh_id(store, _origin(judged.branch.proposal, choice, who, now, nonce))
+    draft = _draft(store, judged, choice, person)
+    own_words = draft.proposal.kind in SHORT_QUOTES
+    findings = check_draft(store, draft, cited_sessions(sessions, draft), own_words=own_words)
+    if choice.texts and person.confirm and not person.confirm(draft_diff(store, draft, findings)):
+        return MergeResult(name, "declined", "")
+    author = proposer_identity(draft.proposal.proposed_by)
+    with store.repo.lock():
+        store.check_unmoved(name, tip)
+        check_would_do(store.judged_as(name, tip), approval)
+        put, is_enough = put_approved(store, draft, findings, person.who, person.now, author)
+        _put_aside(store, judged, choice, person, draft.proposal.id)
+        merge = store.merge(draft.proposal.id, put) if is_enough else ""
+        store.expire_kept(person.now)
+    left = sorted(set(judged.branch.proposal.names) - choice.names)
+    notes = (f"left out: {', '.join(left)}; the whole is kept as {name}",) if left else ()
+    return MergeResult(draft.proposal.id, "merged" if merge else "waiting", merge, notes)
+
+
+def _draft(store: Store, judged: Judged, choice: Choice, person: Person) -> Draft:
+    """Return what was chosen as a proposal of its own on the same base."""
+    whole = judged.branch.proposal
+    origin = with_fresh_id(store, _origin(whole, choice, person))
     proposal = replace(
-        judged.branch.proposal,
+        whole,
         id=proposal_id(origin),
         proposed_by=origin.proposed_by,
         nonce=origin.nonce,
-        created_at=now,
+        created_at=origin.now,
     )
-    draft = carried_draft(store, judged.ground, proposal, targets)
+    draft = carried_draft(store, judged.ground, proposal, _targets(judged, choice))
     if not draft.proposal.changes:
         raise Refused(
-            f"nothing of {name} is left to approve", hint=f"To reject it: gitmem reject {name}"
+            f"nothing of {whole.id} is left to approve",
+            hint=f"To reject it: gitmem reject {whole.id}",
         )
-    own_words = proposal.kind in SHORT_QUOTES
-    here = cited_sessions(sessions, draft)
-    findings = check_draft(store, draft, here, own_words=own_words)
-    author = proposer_identity(origin.proposed_by)
-    with store.repo.lock():
-        merge = merge_approved(store, draft, findings, who, now, author)
-        _put_aside(store, judged, choice, who, now, draft.proposal.id, origin.nonce)
-    left = sorted(set(judged.branch.proposal.names) - choice.names)
-    notes = (f"left out: {', '.join(left)}; the whole is kept as {name}",) if left else ()
-    return MergeResult(draft.proposal.id, "merged" if merge else "waiting", merge or "", notes)
+    return draft
 
 
 def _whole(store: Store, judged: Judged, approval: Review) -> MergeResult:
     """Approve a proposal of which everything was chosen: it is merged as it is."""
     name = judged.branch.proposal.id
+    check_earlier(store, judged.branch)
     with store.repo.lock():
         tip = store.add_review(name, judged.branch.tip, approval)
         merge = store.merge(name, tip)
@@ -122,7 +136,7 @@ def _check_names(judged: Judged, choice: Choice) -> None:
         )
 
 
-def _targets(store: Store, judged: Judged, choice: Choice) -> list[Target]:
+def _targets(judged: Judged, choice: Choice) -> list[Target]:
     chosen = [target for target in targets_of(judged.branch) if target.name in choice.names]
     return [_reworded(target, choice.texts.get(target.name)) for target in chosen]
 
@@ -144,23 +158,25 @@ def _reworded(target: Target, text: bytes | None) -> Target:
     foreign = sorted(quotes - target.quotes)
     if foreign:
         raise InvalidInput(f"cites {foreign[0]}, which was not proposed for it", where=target.name)
-    return replace(target, record=write_record(record), quotes=quotes)
+    # Of another type, an added record has another place; one that has a place keeps it.
+    place = parse_record_path(target.path)
+    sharded = place is not None and place.sharded
+    path = record_path(record.type, record.name, sharded=sharded)
+    return replace(target, path=path, record=write_record(record), quotes=quotes)
 
 
-def _origin(proposal: Proposal, choice: Choice, who: str, now: int, nonce: str) -> Origin:
+def _origin(whole: Proposal, choice: Choice, person: Person) -> Origin:
     # Who puts it in other words has proposed it, and is not its second person.
-    by = who if choice.texts else proposal.proposed_by
-    return Origin(proposal.kind, by, proposal.session, proposal.attested, nonce, now)
+    by = person.who if choice.texts else whole.proposed_by
+    return Origin(whole.kind, by, whole.session, whole.attested, person.nonce, person.now)
 
 
-def _put_aside(
-    store: Store, judged: Judged, choice: Choice, who: str, now: int, by: str, nonce: str
-) -> None:
+def _put_aside(store: Store, judged: Judged, choice: Choice, person: Person, by: str) -> None:
     """Put the whole aside: as rejected where a person said no to a part, else as superseded."""
-    proposal, tip = judged.branch.proposal, judged.branch.tip
+    proposal, tip, who = judged.branch.proposal, judged.branch.tip, person.who
     records = {n: r for n, r in judged.branch.records.items() if n in choice.rejected}
     if choice.rejected:
-        reason = f"left out when the rest was approved as {by}"
-        decide_rejection(store, proposal.id, tip, records, who, now, reason, nonce)
+        why = f"left out when the rest was approved as {by}"
+        decide_rejection(store, proposal.id, tip, records, who, person.now, why, person.nonce)
     else:
-        store.keep(tip, Closing(proposal.id, "superseded", now, f"approved as {by}", who))
+        store.keep(tip, Closing(proposal.id, "superseded", person.now, f"approved as {by}", who))

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from shlex import quote
 
 from gitmem.documents import clean_reason
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import KEPT
 from gitmem.domain.proposal import is_proposal_id
-from gitmem.domain.record import Record
-from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused
+from gitmem.domain.verify import Branch
+from gitmem.errors import GitmemError, InvalidInput, NotFound
 from gitmem.repo.differences import diff_text
 from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
-from gitmem.store import Store, approval_of, check_would_do, judged_diff, judged_summary
+from gitmem.store import (
+    Store,
+    approval_of,
+    check_would_do,
+    judged_diff,
+    judged_summary,
+    proposal_summary,
+)
+from gitmem.store.approving import changed_meanwhile, check_earlier
 from gitmem.store.rejecting import decide_rejection
 from gitmem.store.view_file import restore_view
 
@@ -25,8 +32,20 @@ def proposals(store: Store) -> list[ProposalSummary]:
         try:
             found.append(judged_summary(store.judged_as(proposal_id, tip)))
         except GitmemError as error:
-            found.append(_unreadable(proposal_id, error))
+            found.append(_off_main(store, proposal_id, tip) or _unreadable(proposal_id, error))
     return found
+
+
+def _off_main(store: Store, proposal_id: str, tip: str) -> ProposalSummary | None:
+    """Return the line of a proposal that stands on a commit which main has no more."""
+    try:
+        branch = store.facts.branch(tip, any_base=True)
+    except GitmemError:
+        return None
+    if branch.proposal.id != proposal_id:
+        return None
+    why = (f"it stands on {branch.proposal.base[:12]}, which is no accepted commit of main",)
+    return proposal_summary(branch.proposal, branch.records, (), "stale", why)
 
 
 def _unreadable(proposal_id: str, error: GitmemError) -> ProposalSummary:
@@ -75,12 +94,10 @@ def approve(
     judged = store.judged_as(proposal_id, tip)
     change = judged.branch.proposal.change
     if expected_change is not None and change != expected_change:
-        raise Refused(
-            f"{proposal_id} changed while you were reading it; nothing was approved",
-            hint=f"Run `gitmem diff {proposal_id}` and look again.",
-        )
+        raise changed_meanwhile(proposal_id, "approved")
     approval = approval_of(change, who, now)
     check_would_do(judged, approval)
+    check_earlier(store, judged.branch)
     store.notes += restore_view(store.repo)
     with store.repo.lock():
         tip = store.add_review(proposal_id, tip, approval)
@@ -88,7 +105,15 @@ def approve(
     return MergeResult(proposal_id, "merged", merge)
 
 
-def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: str) -> MergeResult:
+def reject(
+    store: Store,
+    prefix: str,
+    who: str,
+    now: int,
+    reason: str,
+    nonce: str,
+    expected_change: str | None = None,
+) -> MergeResult:
     """Reject a proposal: a decision on main with a tombstone for each text it would have kept.
 
     The branch is kept on this machine only; its text is reachable from nothing that is pushed.
@@ -99,6 +124,7 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
         Usage: there is no reason, or it is too long.
         InvalidInput: the reason holds a secret, or characters that are not kept.
         NotFound: the proposal is not open, or its branch does not end at a commit.
+        Refused: it is not the change ``expected_change`` any more.
     """
     reason = clean_reason(reason, "a rejection", needed=True)
     proposal_id, tip = store.find_proposal(prefix)
@@ -110,21 +136,26 @@ def reject(store: Store, prefix: str, who: str, now: int, reason: str, nonce: st
             f"its branch is kept aside in {KEPT}{proposal_id}"
         )
         return MergeResult(proposal_id, "rejected", "")
-    records = _records(store, proposal_id, tip)
+    branch = _readable(store, proposal_id, tip)
+    if expected_change is not None and branch and branch.proposal.change != expected_change:
+        raise changed_meanwhile(proposal_id, "rejected")
+    records = branch.records if branch else {}
     with store.repo.lock():
+        store.check_unmoved(proposal_id, tip)
         commit = decide_rejection(store, proposal_id, tip, records, who, now, reason, nonce)
+        store.expire_kept(now)
     return MergeResult(proposal_id, "rejected", commit)
 
 
-def _records(store: Store, proposal_id: str, tip: str) -> Mapping[str, Record]:
-    """Return the records of a proposal; none where its branch cannot be read."""
+def _readable(store: Store, proposal_id: str, tip: str) -> Branch | None:
+    """Return a proposal's branch; None where it cannot be read."""
     try:
-        return store.judged_as(proposal_id, tip).branch.records
+        return store.judged_as(proposal_id, tip).branch
     except InvalidInput as error:
         store.notes.append(
             f"{error.message}. It leaves no tombstones: the same fact may be proposed again."
         )
-        return {}
+        return None
 
 
 def _check_commit(store: Store, proposal_id: str, tip: str) -> None:

@@ -15,6 +15,7 @@ from gitmem.store.presenting import (
     judged_diff,
     judged_summary,
     latest_findings,
+    proposal_summary,
     review_view,
     shown_state,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "neighbours",
     "person_identity",
     "proposal_id",
+    "proposal_summary",
     "review_view",
     "shown_state",
     "tombstones",

@@ -20,7 +20,7 @@ from gitmem.domain.policy import Decision
 from gitmem.domain.proposal import proposal_message, rebase_message
 from gitmem.domain.review import Review, review_message
 from gitmem.domain.verify import Branch, Ground, judge
-from gitmem.errors import Busy, InvalidInput, NotFound
+from gitmem.errors import Busy, InvalidInput, NotFound, Refused
 from gitmem.repo import NewCommit, RefUpdate
 from gitmem.store.drafting import Draft
 from gitmem.store.finding import find_by_prefix
@@ -182,6 +182,24 @@ class Branches(Keeping):
             raise NotFound(f"{prefix} is not open: it was {what}")
         found = find_by_prefix(prefix, proposals, "open proposal", "gitmem proposals")
         return found, proposals[found]
+
+    def check_unmoved(self, proposal_id: str, tip: str) -> None:
+        """Check, under the lock, that a proposal is open and ends where it was read.
+
+        Raises:
+            NotFound: it is not open any more.
+            Refused: it is, with something else.
+        """
+        now = self.repo.read_ref(PROPOSALS + proposal_id)
+        self.head()
+        what = self.projection.decided(proposal_id)
+        if now is None or what:
+            raise NotFound(f"{proposal_id} is not open: it was {what or 'put aside'} meanwhile")
+        if now != tip:
+            raise Refused(
+                f"{proposal_id} changed meanwhile; nothing was done",
+                hint=f"Run `gitmem diff {proposal_id}` and look again.",
+            )
 
     def judged(self, tip: str) -> Judged:
         """Return a proposal's branch, the ground it would stand on, and what is decided now."""

@@ -2,148 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gitmem.cache import Projection, RecordRow
-from gitmem.documents import MAX_REVIEWER_BYTES, read_evidence, read_policy, read_reviewer
 from gitmem.domain.commit_message import CommitMessage, parse_message
-from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, Evidence, is_short
-from gitmem.domain.layout import (
-    MANIFEST,
-    POLICY,
-    REVIEWERS,
-    candidate_paths,
-    evidence_folder,
-    evidence_path,
-    tombstone_path,
-)
+from gitmem.domain.evidence import Evidence
+from gitmem.domain.layout import MANIFEST, POLICY, REVIEWERS, evidence_path, tombstone_path
 from gitmem.domain.manifest import MAX_MANIFEST_BYTES, parse_manifest
-from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, TreeEntry, parse_signature
-from gitmem.domain.policy import MAX_POLICY_BYTES, Policy
-from gitmem.domain.proposal import (
-    OWN_HISTORY,
-    OWN_WORDS,
-    Proposal,
-    RecordAt,
-    RecordChange,
-    read_proposal,
-    read_rebase,
-)
-from gitmem.domain.record import MAX_BYTES, Record, statement
-from gitmem.domain.review import Review, ReviewerDefinition, read_review
-from gitmem.domain.structure import check_record, sort_paths
+from gitmem.domain.objects import Commit, parse_signature
+from gitmem.domain.proposal import Proposal, RecordAt, RecordChange, read_proposal, read_rebase
+from gitmem.domain.record import Record, statement
+from gitmem.domain.review import Review, read_review
+from gitmem.domain.structure import check_quotes, check_record, sort_paths
 from gitmem.domain.tombstone import statement_hash
 from gitmem.domain.verify import Branch, Ground
 from gitmem.errors import InvalidInput
-from gitmem.records import read_record
 from gitmem.repo import Repo, diff_trees
+from gitmem.store.contents import Contents
 
 #: Commits of one proposal: rounds of reviews by a handful of reviewers stay far below.
 MAX_BRANCH = 1000
-#: Parsed records, and as many quotes, that one process keeps; each is a few kilobytes.
-_BLOBS_KEPT = 1024
+#: How often one proposal can be put on a newer base; each of its stages is checked as a whole.
+MAX_REBASES = 100
 _SIGNATURES = ("gpgsig", "gpgsig-sha256")
 
 
-class Facts:
-    """Loads grounds and branches of one repository.
-
-    What a blob holds is always read out of git, once for each process: the copies that the
-    projection keeps for readers are never believed here.
-    """
+class Facts(Contents):
+    """Loads grounds and branches of one repository."""
 
     def __init__(self, repo: Repo, projection: Projection) -> None:
-        self._repo = repo
+        super().__init__(repo)
         self._projection = projection
-        self._policy = lru_cache(maxsize=8)(self._read_policy)
-        self._reviewers = lru_cache(maxsize=8)(self._read_reviewers)
-        self._entries = lru_cache(maxsize=256)(self._read_entries)
-        self._record = lru_cache(maxsize=_BLOBS_KEPT)(self._read_record)
-        self._evidence = lru_cache(maxsize=_BLOBS_KEPT)(self._read_evidence)
-
-    # --- trees ----------------------------------------------------------------------------
-
-    def entry(self, tree: str, path: str) -> TreeEntry | None:
-        """Return what stands at ``path`` below ``tree``, None where nothing does."""
-        *folders, name = path.split("/")
-        for folder in folders:
-            found = self._entries(tree).get(folder)
-            if found is None or not found.is_tree:
-                return None
-            tree = found.oid
-        return self._entries(tree).get(name)
-
-    def _read_entries(self, tree: str) -> Mapping[str, TreeEntry]:
-        return {entry.name: entry for entry in self._repo.reader.tree(tree)}
-
-    def record_at(self, tree: str, name: str) -> RecordAt | None:
-        """Return where the record ``name`` lies in ``tree``, under whatever type."""
-        found = [
-            RecordAt(path, entry.oid)
-            for path in candidate_paths(name)
-            if (entry := self.entry(tree, path)) is not None
-        ]
-        if len(found) > 1:
-            raise InvalidInput(f"stands twice, also as {found[1].path}", where=found[0].path)
-        return found[0] if found else None
-
-    def cited(self, tree: str, name: str) -> frozenset[str]:
-        """Return the ids in the evidence folder of ``name``.
-
-        Raises:
-            InvalidInput: something in it is not named by its own blob id.
-        """
-        folder = self.entry(tree, evidence_folder(name))
-        if folder is None:
-            return frozenset()
-        entries = self._entries(folder.oid if folder.is_tree else EMPTY_TREE)
-        for entry in entries.values():
-            if entry.mode != FILE_MODE or entry.name != f"{entry.oid}.md":
-                raise InvalidInput(
-                    "is not named by its own blob id",
-                    where=f"{evidence_folder(name)}/{entry.name}",
-                )
-        return frozenset(entry.oid for entry in entries.values())
-
-    # --- blobs ----------------------------------------------------------------------------
-
-    def record(self, oid: str, where: str) -> Record:
-        """Return the record in a blob.
-
-        Raises:
-            InvalidInput: it is no legal record.
-            NotFound: it is not there.
-        """
-        return self._record(oid, where)
-
-    def _read_record(self, oid: str, where: str) -> Record:
-        return read_record(self._repo.reader.blob(oid, max_bytes=MAX_BYTES), where)
-
-    def evidence(self, oid: str, where: str) -> Evidence:
-        """Return the evidence in a blob.
-
-        Raises:
-            InvalidInput: it is no legal evidence.
-            NotFound: it is not there.
-        """
-        return self._evidence(oid, where)
-
-    def _read_evidence(self, oid: str, where: str) -> Evidence:
-        return read_evidence(self._repo.reader.blob(oid, max_bytes=MAX_EVIDENCE_BYTES), where)
-
-    def _read_policy(self, oid: str) -> Policy:
-        return read_policy(self._repo.reader.blob(oid, max_bytes=MAX_POLICY_BYTES))
-
-    def _read_reviewers(self, tree: str) -> Mapping[str, ReviewerDefinition]:
-        found = {}
-        for entry in self._entries(tree).values():
-            where = f"{REVIEWERS}/{entry.name}"
-            if entry.mode != FILE_MODE or not entry.name.endswith(".md"):
-                raise InvalidInput("is no reviewer: a plain file named *.md is", where=where)
-            data = self._repo.reader.blob(entry.oid, max_bytes=MAX_REVIEWER_BYTES)
-            found[entry.name.removesuffix(".md")] = read_reviewer(data, where)
-        return found
 
     # --- ground ---------------------------------------------------------------------------
 
@@ -223,58 +112,75 @@ class Facts:
             NotFound: an object is missing.
         """
         reviews: list[Review] = []
-        bases: list[str] = []
+        stages: list[tuple[str, str]] = []  # each base with the files on it, the newest first
         named: set[str] = set()
-        files = self._repo.reader.commit(tip).tree
         at = tip
         for _ in range(MAX_BRANCH):
             commit = self._repo.reader.commit(at)
             message = message_of(commit, at)
             if message.one("Proposal-Id") is not None:
-                base = next(iter(bases), None)
-                proposal = self._proposed(at, commit, message, files, base, any_base)
+                if commit.parents != (message.need("Base"),):
+                    raise InvalidInput("its parent is not the Base that it names", where=at)
+                stages.append((commit.parents[0], commit.tree))
+                created = committed_at(commit, at)
+                proposal = self._proposal(message, created, stages, any_base=any_base)
                 if named - {proposal.id}:
                     raise InvalidInput("a rebase on it is another proposal's", where=tip)
-                return self._branch(tip, files, proposal, tuple(reversed(reviews)))
+                return self._branch(tip, stages, proposal, tuple(reversed(reviews)))
             if message.one("Rebase") is not None:
-                bases.append(read_rebase(message, commit.parents))
+                if len(stages) == MAX_REBASES:
+                    raise InvalidInput(f"has more than {MAX_REBASES} rebases", where=tip)
+                stages.append((read_rebase(message, commit.parents), commit.tree))
                 named.add(message.need("Rebase"))
-                at = commit.parents[0]
-                continue
-            if len(commit.parents) != 1:
-                raise InvalidInput("is neither a proposal nor a review", where=at)
-            if self._repo.reader.commit(commit.parents[0]).tree != commit.tree:
-                raise InvalidInput("a review may not change files", where=at)
-            reviews.append(read_review(message, committed_at(commit, at), at))
+            else:
+                reviews.append(self._review(at, commit, message))
             at = commit.parents[0]
         raise InvalidInput(f"has more than {MAX_BRANCH} commits", where=tip)
 
-    def _proposed(
+    def _review(self, oid: str, commit: Commit, message: CommitMessage) -> Review:
+        if len(commit.parents) != 1:
+            raise InvalidInput("is neither a proposal nor a review", where=oid)
+        if self._repo.reader.commit(commit.parents[0]).tree != commit.tree:
+            raise InvalidInput("a review may not change files", where=oid)
+        return read_review(message, committed_at(commit, oid), oid)
+
+    def _proposal(
         self,
-        oid: str,
-        commit: Commit,
         message: CommitMessage,
-        files: str,
-        rebased_on: str | None,
+        created_at: int,
+        stages: Sequence[tuple[str, str]],
+        *,
         any_base: bool,
     ) -> Proposal:
-        """Return the proposal that the commit ``oid`` begins, with what its branch changes now."""
-        if commit.parents != (message.need("Base"),):
-            raise InvalidInput("its parent is not the Base that it names", where=oid)
-        base = rebased_on or commit.parents[0]
+        """Return the proposal of a branch with what its newest stage changes."""
+        base, files = stages[0]
         row = self._projection.commit(base)
         if not any_base and (row is None or row.kind == "stray"):
-            raise InvalidInput(f"its base {base[:12]} is no accepted commit of main", where=oid)
+            raise InvalidInput(f"its base {base[:12]} is no accepted commit of main")
+        rebased_on = base if len(stages) > 1 else None
+        return read_proposal(message, created_at, self._changes(base, files), rebased_on)
+
+    def _changes(self, base: str, files: str) -> tuple[RecordChange, ...]:
         base_tree = self._repo.reader.commit(base).tree
-        touched = sort_paths(diff_trees(self._repo.reader, base_tree, files))
-        return read_proposal(message, committed_at(commit, oid), touched.changes, rebased_on)
+        return sort_paths(diff_trees(self._repo.reader, base_tree, files)).changes
 
     def _branch(
-        self, tip: str, files: str, proposal: Proposal, reviews: tuple[Review, ...]
+        self,
+        tip: str,
+        stages: Sequence[tuple[str, str]],
+        proposal: Proposal,
+        reviews: tuple[Review, ...],
     ) -> Branch:
+        # A merge brings every commit of the branch into the history of main, so no stage of it
+        # may hold what a proposal cannot.
+        earlier: set[str] = set()
+        for base, files in stages[1:]:
+            changes = self._changes(base, files)
+            _, quotes = self._contents(files, changes)
+            earlier |= {change.new.blob for change in changes if change.new}.union(*quotes.values())
         base_tree = self._repo.reader.commit(proposal.base).tree
-        records, evidence = self._contents(files, proposal)
-        self._check_source(base_tree, proposal, evidence)
+        records, evidence = self._contents(stages[0][1], proposal.changes)
+        check_quotes(proposal, self._added(base_tree, evidence))
         return Branch(
             tip=tip,
             proposal=proposal,
@@ -282,14 +188,26 @@ class Facts:
             records=records,
             evidence=evidence,
             base_records={name: self.record_at(base_tree, name) for name in proposal.names},
+            earlier=frozenset(earlier),
         )
 
+    def _added(self, base_tree: str, evidence: Mapping[str, frozenset[str]]) -> dict[str, Evidence]:
+        """Return the quotes that were not there at the base, by path."""
+        paths = [
+            evidence_path(name, oid)
+            for name, cited in evidence.items()
+            for oid in sorted(cited - self.cited(base_tree, name))
+        ]
+        return {
+            path: self.evidence(path.rpartition("/")[2].removesuffix(".md"), path) for path in paths
+        }
+
     def _contents(
-        self, tree: str, proposal: Proposal
+        self, tree: str, changes: Iterable[RecordChange]
     ) -> tuple[dict[str, Record], dict[str, frozenset[str]]]:
         records: dict[str, Record] = {}
         evidence: dict[str, frozenset[str]] = {}
-        for change in proposal.changes:
+        for change in changes:
             evidence[change.name] = cited = self.cited(tree, change.name)
             if change.new is None:
                 if cited:
@@ -297,26 +215,6 @@ class Facts:
                 continue
             records[change.name] = self._checked(change, tree, cited)
         return records, evidence
-
-    def _check_source(
-        self, base_tree: str, proposal: Proposal, evidence: Mapping[str, frozenset[str]]
-    ) -> None:
-        """Refuse a proposal whose new quotes are too short, or of another source than it says."""
-        may_quote_short = proposal.kind in OWN_WORDS or (
-            proposal.kind in OWN_HISTORY and proposal.attested is None
-        )
-        for name, cited in evidence.items():
-            for oid in sorted(cited - self.cited(base_tree, name)):
-                where = evidence_path(name, oid)
-                quote = self.evidence(oid, where)
-                named = proposal.attested, proposal.session
-                if proposal.attested and (quote.attested, quote.session) != named:
-                    raise InvalidInput(
-                        "is from another session, or attested otherwise, than the proposal says",
-                        where=where,
-                    )
-                if is_short(quote.quote) and not may_quote_short:
-                    raise InvalidInput("is too short to say anything by itself", where=where)
 
     def _checked(self, change: RecordChange, tree: str, cited: frozenset[str]) -> Record:
         assert change.new is not None

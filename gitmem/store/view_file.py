@@ -15,8 +15,8 @@ from gitmem.domain.layout import MAIN, VIEW
 from gitmem.domain.objects import FILE_MODE, blob_id
 from gitmem.errors import Busy
 from gitmem.repo import Repo, finish_worktree
-from gitmem.repo.checkout import WorkTree
 from gitmem.repo.files import fsync_folder, write_file
+from gitmem.repo.index import WorkTree, read_index
 from gitmem.repo.lock import make_private
 from gitmem.repo.reader import MAX_OBJECT
 from gitmem.repo.worktree import is_behind, standing_in_the_way, work_trees
@@ -96,10 +96,7 @@ def _writable(repo: Repo, tree: WorkTree) -> bool:
 
 def _hidden_from_git(repo: Repo, tree: WorkTree) -> bool:
     """Whether a person told git to leave this file out, or to overlook its changes."""
-    args = ["ls-files", "--stage", "-v", "-z", "--", VIEW]
-    out = repo.runner.run(args, git_dir=tree.git_dir, work_tree=tree.path).out
-    entry = out.decode("utf-8", "surrogateescape").rstrip("\0")
-    return bool(entry) and (entry[0] in "Ss" or entry[0].islower())
+    return any(entry.is_hidden for entry in read_index(repo.runner, tree, [VIEW]).values())
 
 
 def _restore(repo: Repo, tree: WorkTree) -> Iterator[str]:
