@@ -172,7 +172,9 @@ def reject(
     _check_ids(ids, every)
 
     def act(store: MemoryStore, shown: ProposalDiff) -> MergeResult:
-        return store.reject(shown.summary.id, reason=reason, person=person)
+        # Of one that cannot be read nothing was shown that could have changed.
+        change = shown.change or None
+        return store.reject(shown.summary.id, reason=reason, person=person, expected_change=change)
 
     return _each(call, ids, every, yes, "Reject", act, _what_can_be_shown)
 

@@ -127,7 +127,7 @@ def _show_record_change(stream: Stream, record: ShownRecord, reason: str) -> Non
     stream.line(Styled(record.change, style), " ", Styled(record.name, "bold"), f"  {record.path}")
     if reason:
         stream.line("reason: ", reason, indent=2)
-    for line in _changed_lines(record.before, record.after):
+    for line in changed_lines(record.before, record.after):
         style = {"+": "added", "-": "removed"}.get(line[:1], "")
         stream.line(Styled(line, style) if style else line, indent=2)
     if record.quotes:
@@ -135,7 +135,7 @@ def _show_record_change(stream: Stream, record: ShownRecord, reason: str) -> Non
         show_quotes(stream, record.quotes, indent=4)
 
 
-def _changed_lines(before: str, after: str) -> list[str]:
+def changed_lines(before: str, after: str) -> list[str]:
     """Every line of both texts with its sign: a record is short enough to be read whole."""
     import difflib  # list and search pass through this module as well
 
