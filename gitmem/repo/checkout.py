@@ -15,42 +15,18 @@ from pathlib import Path
 from gitmem.domain.objects import FILE_MODE, blob_id
 from gitmem.errors import GitFailed, InvalidInput
 from gitmem.repo.files import write_file
-from gitmem.repo.opening import read_config
+from gitmem.repo.index import IndexEntry, WorkTree, on_files, read_index, update_index
 from gitmem.repo.reader import MAX_OBJECT, Found, Reader
-from gitmem.repo.runner import Result, Runner, shown
+from gitmem.repo.runner import Runner, shown
 from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees
 
 SameText = Callable[[bytes, bytes], bool]
 """Whether one file says what another says, so that nothing is lost where that replaces it."""
 
-_ANY_STATUS = range(256)
 _NAMED = 10  # paths left behind that are named one by one
 _FEW = 200
 """Up to so many files are brought along one by one: ``read-tree -m -u`` walks the whole index,
 which takes ten times as long at 10,000 records."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkTree:
-    """A work tree of the store: its ``key`` in the notes, its files, its own git directory.
-
-    ``index`` is an index that git uses just now in place of the work tree's own.
-    """
-
-    key: str
-    path: Path
-    git_dir: Path
-    index: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
-    """A path as the index holds it; ``flag`` is ``git ls-files -v``'s letter."""
-
-    flag: str
-    mode: str
-    oid: str
-    stage: str
 
 
 @dataclass(slots=True)
@@ -88,11 +64,12 @@ def advance(
     changes = _changes(runner, reader, old, new)
     few = len(changes) <= _FEW and (tree.git_dir / "index").exists()
     # git would replace a link on the way by a folder; a person's link stays.
-    if not few and not filters_possible(runner.git_dir) and not _linked_folder(tree.path, changes):
+    if not few and not _linked_folder(tree.path, changes):
         # It looks at the index alone: where that is along already, the files would be left.
         entries = read_index(runner, tree, []) if (tree.git_dir / "index").exists() else {}
         at_old = all(_now(entries, c) == _pair(c.old_mode, c.old_oid) for c in changes)
-        if at_old and _git(runner, tree, ["read-tree", "-m", "-u", old, new]).code == 0:
+        done = on_files(runner, tree, ["read-tree", "-m", "-u", old, new]) if at_old else None
+        if done is not None and done.code == 0:
             return [], True
     if (tree.git_dir / "index.lock").exists():
         return [unfinished(tree, "git is at work there (index.lock)")], False
@@ -131,12 +108,6 @@ def advance_index(
     if along is None:
         raise GitFailed(f"the index {tree.index or tree.git_dir / 'index'} could not be written")
     return along[0].reasons
-
-
-def is_at(runner: Runner, tree: WorkTree, commit: str) -> bool:
-    """Whether the index that ``tree`` names holds exactly what ``commit`` does."""
-    args = ["diff-index", "--cached", "--quiet", commit, "--"]
-    return _git(runner, tree, args, ok=(0, 1)).code == 0
 
 
 def _changes(runner: Runner, reader: Reader, old: str, new: str) -> list[PathChange]:
@@ -178,61 +149,12 @@ def unfinished(tree: WorkTree, reason: str) -> str:
     return f"The files in {tree.path} are still as before, because {reason}; done next time."
 
 
-def _git(
-    runner: Runner,
-    tree: WorkTree,
-    args: Sequence[str],
-    stdin: bytes | None = None,
-    ok: Sequence[int] = _ANY_STATUS,
-) -> Result:
-    return runner.run(
-        args,
-        stdin=stdin,
-        ok=ok,
-        writes=True,
-        git_dir=tree.git_dir,
-        work_tree=tree.path,
-        index_file=tree.index,
-    )
-
-
-def filters_possible(common: Path) -> bool:
-    """Whether the repository's configuration may name a filter program.
-
-    git would run it on files that it writes or compares; there is no way to switch one off
-    without knowing its name, so git is kept from the files then.
-    """
-    config = read_config(common)
-    if any(word in config for word in (b"filter", b"include")):
-        return True
-    return any((folder / "config.worktree").exists() for folder in _linked(common))
-
-
 def _linked_folder(root: Path, changes: Iterable[PathChange]) -> bool:
     folders = {parent for change in changes for parent in _parents(change.path)}
     return any((root / folder).is_symlink() for folder in folders)
 
 
-def _linked(common: Path) -> Iterable[Path]:
-    try:
-        return list((common / "worktrees").iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
 # --- the index -----------------------------------------------------------------------------
-
-
-def read_index(runner: Runner, tree: WorkTree, paths: Sequence[str]) -> dict[str, IndexEntry]:
-    """The entries at and below ``paths``, or all of them where none is given."""
-    args = ["ls-files", "--stage", "-v", "-z", "--", *paths]
-    out = _git(runner, tree, args, ok=(0,)).out
-    entries = {}
-    for line in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
-        head, _, path = line.partition("\t")
-        flag, mode, oid, stage = head.split(" ")
-        entries[path] = IndexEntry(flag, mode, oid, stage)
-    return entries
 
 
 def _update_index(
@@ -271,11 +193,11 @@ def _update_index(
                     flagged["--assume-unchanged"].append(change.path)
     # git writes removals and additions in the order given: a folder may give way to a file.
     lines.sort(key=lambda line: not line.startswith(b"0 "))
-    if lines and _git(runner, tree, ["update-index", "-z", "--index-info"], b"".join(lines)).code:
+    if lines and not update_index(runner, tree, ["-z", "--index-info"], b"".join(lines)):
         return False
     for option, paths in flagged.items():
         stdin = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
-        if paths and _git(runner, tree, ["update-index", option, "-z", "--stdin"], stdin).code:
+        if paths and not update_index(runner, tree, [option, "-z", "--stdin"], stdin):
             return False
     return True
 

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from gitmem.domain.layout import MAIN, RECORDS
 from gitmem.domain.objects import blob_id
 from gitmem.errors import InvalidInput
-from gitmem.repo.checkout import WorkTree, filters_possible, read_index, read_plain
+from gitmem.repo.checkout import read_plain
+from gitmem.repo.index import WorkTree, on_files, read_index
 from gitmem.repo.reader import Found
 from gitmem.repo.refs import symbolic_target
+from gitmem.repo.runner import failed
 from gitmem.repo.trees import changed_paths, diff_trees
 from gitmem.repo.worktree import is_behind, standing_in_the_way, work_trees
 
@@ -127,7 +129,7 @@ def edits_in_files(repo: Repo, tree: WorkTree, commit: str) -> list[FileEdit]:
     committed = {path: oid for _, oid, path in repo.list_tree(commit)}
     suspects = committed.keys() & _suspects(repo, tree, commit, committed)
     entries = read_index(repo.runner, tree, [])
-    hidden = {path for path, entry in entries.items() if entry.flag in "Ss" or entry.flag.islower()}
+    hidden = {path for path, entry in entries.items() if entry.is_hidden}
     untracked = set(_records_below(tree.path, tree.path / RECORDS)) - committed.keys()
     found = []
     for path in sorted((suspects | untracked) - hidden):
@@ -144,11 +146,13 @@ def _suspects(
 
     Where git might run a filter to find out, it is not asked, and that is all of them.
     """
-    if filters_possible(repo.runner.git_dir):
-        return committed
     args = ["diff-index", "--raw", "-z", "--no-renames", "--ignore-submodules=all", commit, "--"]
-    out = repo.runner.run(args, git_dir=tree.git_dir, work_tree=tree.path).out
-    return set(out.decode("utf-8", "surrogateescape").split("\0")[1::2])
+    done = on_files(repo.runner, tree, args)
+    if done is None:
+        return committed
+    if done.code != 0:
+        raise failed(args[0], done)
+    return set(done.out.decode("utf-8", "surrogateescape").split("\0")[1::2])
 
 
 def _compared(root: Path, path: str, old: str | None) -> FileEdit | None:

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 from gitmem.domain.layout import MAIN, WORKTREE_NOTE
 from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
 from gitmem.errors import Busy, GitmemError
-from gitmem.repo.checkout import WorkTree, advance, advance_index, is_at, unfinished
+from gitmem.repo.checkout import advance, advance_index, unfinished
 from gitmem.repo.discovery import linked_git_dir, read_pointer
 from gitmem.repo.files import fsync_folder, write_file
+from gitmem.repo.index import WorkTree, is_at
 from gitmem.repo.lock import make_private
 from gitmem.repo.refs import read_ref, symbolic_target
 
@@ -114,6 +115,13 @@ def bring_along(repo: Repo, old: str | None, new: str) -> list[str]:
         noted, sentences = _read(repo)
         fresh = {tree.key: old or ZERO for tree in work_trees(repo, unborn=old is None)}
         return sentences + _advance(repo, fresh | noted, new)
+
+
+def bring_one_along(repo: Repo, tree: WorkTree, old: str, new: str) -> list[str]:
+    """Bring one work tree on main from commit ``old`` to ``new``. See :func:`bring_along`."""
+    with repo.lock():
+        noted, sentences = _read(repo)
+        return sentences + _advance(repo, noted | {tree.key: old}, new)
 
 
 def finish_worktree(repo: Repo) -> list[str]:
