@@ -35,19 +35,24 @@ def approve_in_editor(
     """
     with call.opened() as store:
         require_person(store, yes=yes)
-        wanted = [line.id for line in store.proposals()] if every else ids
-        shown = {diff.summary.id: diff for diff in map(store.diff, wanted)}
+        decisions = _Decisions(call, store, person, yes)
+        shown: dict[str, ProposalDiff] = {}
+        for given in [line.id for line in store.proposals()] if every else ids:
+            try:
+                diff = store.diff(given)
+            except GitmemError as error:
+                if call.debug or not every:  # who named it is told before any editor opens
+                    raise
+                decisions.fail(given, error)
+            else:
+                shown[diff.summary.id] = diff
         if shown:
-            decisions = _Decisions(call, store, person, yes)
             _edit(call, shown, decisions)
-            codes, documents = decisions.codes, decisions.documents
-        else:
-            codes, documents = [DONE], []
     if call.json:
-        call.output.out.json(documents)
-    elif not shown:
+        call.output.out.json(decisions.documents)
+    elif not decisions.documents:
         call.output.out.line("No proposal is open.")
-    return gravest(codes)
+    return gravest([DONE, *decisions.codes])
 
 
 def _edit(call: Call, shown: Mapping[str, ProposalDiff], decisions: _Decisions) -> None:
@@ -114,7 +119,7 @@ class _Decisions:
         except GitmemError as error:
             if self._call.debug:
                 raise
-            self._fail(name, error)
+            self.fail(name, error)
             return False
         if done.state == "declined":
             self.decline([name])
@@ -127,7 +132,8 @@ class _Decisions:
         self._call.output.notes(done.notes)
         return done.state != "declined"
 
-    def _fail(self, name: str, error: GitmemError) -> None:
+    def fail(self, name: str, error: GitmemError) -> None:
+        """Note and print that a proposal could not be decided, and why."""
         message = error.message if name in error.message else f"{name}: {error.message}"
         self.codes.append(error.exit_code)
         said = error_json(message, error.hint, error.exit_code)
