@@ -158,6 +158,11 @@ class Chain(Database):
         rows = self._commits("WHERE seq=(SELECT seq FROM decided WHERE id=?)", (proposal,))
         return rows[0] if rows else None
 
+    def has_change(self, change: str) -> bool:
+        """Whether an accepted commit of main is the change of this id."""
+        query = "SELECT 1 FROM commits WHERE change=? AND kind<>'stray' LIMIT 1"
+        return bool(self._run(query, (change,)))
+
     def first_commit(self) -> str | None:
         """Return the root of main, which is the store's id."""
         rows = self._run("SELECT oid FROM commits ORDER BY seq LIMIT 1")

@@ -70,8 +70,8 @@ class Branch:
     """A proposal's branch after its structure was checked.
 
     ``base_records`` says where the touched names lie at the proposal's base; ``evidence`` has
-    the ids in each touched name's folder at the tip. ``earlier`` are the blobs that it held
-    before it was put on a newer base.
+    the ids in each touched name's folder at the tip. ``bases`` are all commits that it was put
+    on, the newest first, and ``earlier`` the blobs that it held on the older ones.
     """
 
     tip: str
@@ -80,6 +80,7 @@ class Branch:
     records: Mapping[str, Record]
     evidence: Mapping[str, frozenset[str]]
     base_records: Mapping[str, RecordAt | None]
+    bases: tuple[str, ...] = ()
     earlier: frozenset[str] = frozenset()
 
 

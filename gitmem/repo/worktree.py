@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.domain.layout import MAIN, WORKTREE_NOTE
 from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
+from gitmem.domain.shell import shell_word
 from gitmem.errors import Busy, GitmemError
 from gitmem.repo.checkout import advance, advance_index, unfinished
 from gitmem.repo.discovery import linked_git_dir, read_pointer
@@ -206,7 +207,8 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
             continue
         old_tree, new_tree = _tree(repo, old), _tree(repo, head)
         if old_tree is None or new_tree is None:
-            sentences.append(f"{tree.path}: commit {old} is gone; compare with: git status")
+            see = f"git -C {shell_word(str(tree.path))} status"
+            sentences.append(f"{tree.path}: commit {old} is gone; compare with: {see}")
             continue
         reason = standing_in_the_way(tree)
         if reason:
@@ -246,7 +248,8 @@ def _read(repo: Repo) -> tuple[dict[str, str], list[str]]:
     noted = _parsed(path)
     if noted is None:
         _drop(path)
-        return {}, [f"Dropped {path}, which was damaged; compare your files with: git status"]
+        see = f"git -C {shell_word(str(repo.root or repo.git_dir))} status"
+        return {}, [f"Dropped {path}, which was damaged; compare your files with: {see}"]
     return noted, []
 
 
@@ -281,7 +284,7 @@ def _drop(path: Path) -> None:
         raise GitmemError(
             f"{path}: is in the way of a file of gitmem's, and cannot be removed "
             f"({error.strerror})",
-            hint=f"Nothing was changed. Move it elsewhere: mv '{path}' SOMEWHERE",
+            hint=f"Nothing was changed. Move it elsewhere: mv {shell_word(str(path))} SOMEWHERE",
         ) from error
 
 

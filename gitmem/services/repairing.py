@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 
 from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.cache.comparing import difference
+from gitmem.domain.commit_message import CommitMessage
 from gitmem.domain.kept import Closing
-from gitmem.domain.layout import MAIN, PROPOSALS
+from gitmem.domain.layout import MAIN, MANIFEST, PROPOSALS, VIEW
 from gitmem.domain.objects import ZERO
-from gitmem.errors import GitmemError, Refused
-from gitmem.repo import RefUpdate, Repo
-from gitmem.repo.worktree import bring_along, note_worktree, work_trees
+from gitmem.domain.verify import read_decision
+from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused
+from gitmem.repo import RefUpdate, Repo, diff_trees
+from gitmem.repo.worktree import bring_along, bring_one_along, note_worktree, work_trees
 from gitmem.store import Head, Ledger, Store
+from gitmem.store.facts import committed_at, message_of
 from gitmem.store.keeping import STRAY
 from gitmem.store.view_file import restore_view
 
@@ -97,32 +101,46 @@ def _free(folder: Path, name: str) -> Path:
 def _lost_mains(store: Store, now: int) -> Iterator[str]:
     """Move main forward again to where it was, if nothing was merged since it was set back.
 
-    Else the merges that it has no more become open proposals again, approvals and all.
+    Else what it has no more is brought back on top of what it has.
     """
     for ref, lost in store.lost_mains().items():
         head = store.head()
-        chain = list(store.repo.first_parents(lost, stop=head.accepted))
-        if chain and store.repo.reader.commit(chain[-1]).parents[:1] == (head.accepted,):
+        try:
+            chain = store.ledger.left_out(lost)
+        except (InvalidInput, NotFound) as error:
+            where = quote(str(store.repo.root or store.repo.git_dir))
+            yield (
+                f"left {ref} as it is: {error.message}. "
+                f"To remove it: git -C {where} update-ref -d {quote(ref)}"
+            )
+            continue
+        if store.repo.reader.commit(chain[-1]).parents[:1] == (head.accepted,):
             _move_main(store, head, lost)
             yield f"moved main forward again to {lost[:12]}, from where it had been set back"
         else:
-            yield from _reopened(store, ref, lost)
+            yield from _brought_back(store, ref, lost, chain)
 
 
-def _reopened(store: Store, ref: str, lost: str) -> Iterator[str]:
-    names = []
-    for oid in store.repo.first_parents(lost):
-        if store.ledger.is_accepted(oid):
-            break
-        commit = store.repo.reader.commit(oid)
-        if len(commit.parents) != 2:
-            yield f"{oid[:12]} was a decision that main has no more; see: git show {oid[:12]}"
-            continue
-        name = _as_proposal(store, commit.parents[1])
-        names += [name] if name else []
-    store.repo.publish([RefUpdate(ref, None, lost)])
-    if names:
-        yield f"main went another way since; open again: {', '.join(names)}"
+def _brought_back(store: Store, ref: str, lost: str, chain: Sequence[str]) -> Iterator[str]:
+    """Open merges again as proposals, decide again what was decided, keep strays aside."""
+    for oid in reversed(chain):
+        try:
+            message = message_of(store.repo.reader.commit(oid), oid)
+        except InvalidInput:
+            message = CommitMessage("made by hand")
+        if message.one("Proposal-Id") is not None:
+            name = _as_proposal(store, store.repo.reader.commit(oid).parents[-1])
+            if name:
+                yield f"main went another way since {oid[:12]}; open again: {name}"
+        elif message.one("Decision") is not None:
+            yield _decided_again(store, oid, message)
+        elif store.repo.read_ref(f"{STRAY}{oid[:12]}") is None:
+            store.repo.publish([RefUpdate(f"{STRAY}{oid[:12]}", oid, ZERO)])
+            yield f"kept the stray {oid[:12]}; to propose what it says: gitmem adopt {oid[:12]}"
+    is_open = set(store.repo.refs(PROPOSALS).values())
+    missing = [store.repo.reader.commit(oid).parents[-1] for oid in store.ledger.missing(lost)]
+    if is_open.issuperset(missing):
+        store.repo.publish([RefUpdate(ref, None, lost)])
 
 
 def _as_proposal(store: Store, tip: str) -> str | None:
@@ -136,6 +154,33 @@ def _as_proposal(store: Store, tip: str) -> str | None:
         return None
     store.repo.publish([RefUpdate(ref, tip, ZERO)])
     return name
+
+
+def _decided_again(store: Store, oid: str, message: CommitMessage) -> str:
+    """Make a decision of a person again on the main of today, where nothing contradicts it."""
+    commit = store.repo.reader.commit(oid)
+    fields = read_decision(message, committed_at(commit, oid))
+    if store.projection.has_change(fields.id) or (
+        fields.rejects and store.projection.decided(fields.rejects)
+    ):
+        return f"{fields.id} is on main already"
+    skipped = set(message.all("Skipped"))
+    ground = next(one for one in store.repo.first_parents(commit.parents[0]) if one not in skipped)
+    changes: dict[str, bytes | None] = {}
+    now_tree = store.repo.reader.commit(store.head().accepted).tree
+    for path in diff_trees(store.repo.reader, store.repo.reader.commit(ground).tree, commit.tree):
+        if path.path in (MANIFEST, VIEW):
+            continue
+        entry = store.facts.entry(now_tree, path.path)
+        if (entry.oid if entry else None) != path.old_oid:
+            return (
+                f"{fields.id} was decided on {path.path}, which is another one now; "
+                f"decide again: git show {oid[:12]}"
+            )
+        new = path.new_oid
+        changes[path.path] = store.repo.reader.blob(new) if new is not None else None
+    store.decide(fields, changes)
+    return f"main went another way since {oid[:12]}; decided again: {fields.id}"
 
 
 def _strays(store: Store, now: int) -> Iterator[str]:
@@ -167,12 +212,17 @@ def _branches(store: Store, now: int) -> Iterator[str]:
         if good is None or good == tip:
             continue
         closing = Closing(name, "unreadable", now, "made by hand on the proposal's branch")
-        store.keep(tip, closing)
-        store.repo.publish([RefUpdate(PROPOSALS + name, good, ZERO)])
-        yield (
-            f"cut what was made by hand off {name}; it is kept, and `gitmem approve --edit` is "
-            "how a proposal is put in other words"
-        )
+        if store.cut_back(tip, good, closing):
+            yield (
+                f"cut what was made by hand off {name}; it is kept, and `gitmem approve --edit` "
+                "is how a proposal is put in other words"
+            )
+        else:
+            where = quote(str(store.repo.root or store.repo.git_dir))
+            yield (
+                f"left {name} as it is while it is checked out; leave it, and repair again: "
+                f"git -C {where} checkout main"
+            )
 
 
 def _newest_readable(store: Store, name: str, tip: str) -> str | None:
@@ -197,9 +247,8 @@ def _work_trees(store: Store, now: int) -> Iterator[str]:
             continue
         old = _with_tree(store, tip, index)
         if old is not None:
-            store.notes += bring_along(store.repo, old, tip)
+            store.notes += bring_one_along(store.repo, tree, old, tip)
             yield f"brought the files in {tree.path} along from {old[:12]}"
-            return
 
 
 def _index_tree(repo: Repo, git_dir: Path) -> str | None:

@@ -71,7 +71,7 @@ def _branches(store: Store, ledger: Ledger) -> list[Problem]:
     for ref, tip in sorted(store.repo.refs(PROPOSALS).items()):
         name = ref.removeprefix(PROPOSALS)
         try:
-            branch = ledger.facts.branch(tip)
+            branch = ledger.facts.branch(tip, any_base=True)
             if branch.proposal.id != name:
                 raise GitmemError(f"the branch holds the proposal {branch.proposal.id}")
         except GitmemError as error:

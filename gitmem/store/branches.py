@@ -50,18 +50,10 @@ class Branches(Keeping):
         Raises:
             Busy: the id is taken.
         """
-        proposal = draft.proposal
-        quotes = {
-            name: [quote.quote for quote in found.values()]
-            for name, found in draft.evidence.items()
-        }
-        message = proposal_message(proposal, draft.records, quotes)
-        commit = self._commit((proposal.base,), message, author, proposal.created_at)
-        commits = [replace(commit, changes=draft.files)]
-        commits += self._reviews(proposal.id, reviews, after=1)
+        commits = self._commits(draft, reviews, author)
         with self.repo.lock():
             oids = self.repo.write(commits)
-            self.repo.publish([RefUpdate(PROPOSALS + proposal.id, oids[-1], ZERO)])
+            self.repo.publish([RefUpdate(PROPOSALS + draft.proposal.id, oids[-1], ZERO)])
         return oids[-1]
 
     def add_review(self, proposal_id: str, tip: str, review: Review) -> str:
@@ -97,6 +89,41 @@ class Branches(Keeping):
             oids = self.repo.write(commits)
             self.repo.publish([RefUpdate(PROPOSALS + name, oids[-1], branch.tip)])
         return oids[-1]
+
+    def put_anew(self, branch: Branch, draft: Draft, reviews: Sequence[Review]) -> str:
+        """Write a proposal's branch anew, reviews and all, and keep the old one; return the tip.
+
+        So nothing that the old branch stood on comes into the history of main.
+
+        Raises:
+            Busy: the branch moved.
+        """
+        proposal = draft.proposal
+        at = max([proposal.created_at, *(review.at for review in reviews)])
+        author = proposer_identity(proposal.proposed_by)
+        commits = self._commits(draft, reviews, author)
+        closing = Closing(proposal.id, "superseded", at, "proposed anew on another commit of main")
+        ref = PROPOSALS + proposal.id
+        with self.repo.lock():
+            kept = [move for move in self._keep(branch.tip, closing) if move.ref != ref]
+            oids = self.repo.write(commits)
+            self.repo.publish([*kept, RefUpdate(ref, oids[-1], branch.tip)])
+        return oids[-1]
+
+    def _commits(
+        self, draft: Draft, reviews: Sequence[Review], author: Identity
+    ) -> list[NewCommit]:
+        """Return the commits of a branch: the proposal and its reviews."""
+        proposal = draft.proposal
+        quotes = {
+            name: [quote.quote for quote in found.values()]
+            for name, found in draft.evidence.items()
+        }
+        message = proposal_message(proposal, draft.records, quotes)
+        commit = self._commit((proposal.base,), message, author, proposal.created_at)
+        commits = [replace(commit, changes=draft.files)]
+        commits += self._reviews(proposal.id, reviews, after=1)
+        return commits
 
     def _reviews(self, name: str, reviews: Sequence[Review], after: int) -> list[NewCommit]:
         """Return the commits of reviews that follow commit number ``after`` of one write."""
@@ -149,8 +176,16 @@ class Branches(Keeping):
             ref = PROPOSALS + file.relative_to(folder).as_posix()
             if ref in listed or file.suffix == ".lock" or (file.is_dir() and not file.is_symlink()):
                 continue
+            if self._is_ref(ref) or not os.path.lexists(file):
+                continue  # it came or went since git listed them
             found[ref] = file
         return found
+
+    def _is_ref(self, ref: str) -> bool:
+        try:
+            return self.repo.read_ref(ref) is not None
+        except InvalidInput:
+            return False
 
     def _put_away(self, proposal_id: str, tip: str, what: str) -> None:
         """Put a decided branch away, unless somebody is writing: then the next command does."""

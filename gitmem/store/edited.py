@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from shlex import quote
+from pathlib import Path
 
 from gitmem.domain.layout import (
     EVIDENCE,
@@ -27,6 +27,7 @@ from gitmem.domain.layout import (
 from gitmem.domain.objects import blob_id
 from gitmem.domain.proposal import RecordAt
 from gitmem.domain.record import MAX_BYTES, Record
+from gitmem.domain.shell import shell_word
 from gitmem.domain.structure import check_type
 from gitmem.domain.text import one_line
 from gitmem.errors import InvalidInput
@@ -44,10 +45,10 @@ _SAYS_NAME = re.compile(rb"^name:[ ]*[\"']?([a-z0-9-]+)[\"']?[ ]*\r?$", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One path as a person has it. ``in_file``: in a checked-out file, and not in a commit."""
+    """One path as a person has it: in the files of the work tree ``root``, or in a commit."""
 
     edit: FileEdit
-    in_file: bool
+    root: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class RecordEdit:
 
     ``old`` is where it lies now and ``before`` what it says (None: there is none yet); ``after``
     is what it is to say (None: it is retired). ``cites`` are those of its old quotes that the
-    person has left in.
+    person has left in. ``root`` is the work tree that has the file, None where a commit has it.
     """
 
     name: str
@@ -65,7 +66,7 @@ class RecordEdit:
     before: Record | None
     after: Record | None
     cites: tuple[str, ...] = ()
-    in_file: bool = False
+    root: Path | None = None
 
 
 @dataclass(slots=True)
@@ -99,7 +100,7 @@ def sort_edits(store: Store, edits: Edits, changes: Mapping[str, Change]) -> Non
         edit = replace(change.edit, old=entry.oid if entry and not entry.is_tree else None)
         if _is_as_remembered(edit):
             continue
-        change = Change(edit, change.in_file)
+        change = Change(edit, change.root)
         place = parse_record_path(path)
         if place is not None:
             named.setdefault(place.name, []).append(change)
@@ -108,30 +109,41 @@ def sort_edits(store: Store, edits: Edits, changes: Mapping[str, Change]) -> Non
     elsewhere = _elsewhere(changes.values())
     for name, found in named.items():
         if name in elsewhere and all(change.edit.is_gone for change in found):
-            edits.drop(
-                name,
-                f"its file is gone, but {elsewhere[name]} says it is {name}: give that the name "
-                f"of its file, or put it back: mv {elsewhere[name]} {found[0].edit.path}",
-            )
+            edits.drop(name, _moved_away(name, elsewhere[name], found[0].edit.path))
         else:
             _sort_record(store, edits, name, found, tree)
-    _sort_others(store, edits, others, named.keys())
+    _sort_others(edits, others, named.keys())
 
 
-def _elsewhere(changes: Iterable[Change]) -> dict[str, str]:
+def move_command(root: Path, old: str, new: str) -> str:
+    """The command that moves a file of a work tree; it works wherever it is pasted."""
+    source, target = root / old, root / new
+    folder = "" if target.parent.is_dir() else f"mkdir -p {shell_word(str(target.parent))} && "
+    return f"{folder}mv {shell_word(str(source))} {shell_word(str(target))}"
+
+
+def _moved_away(name: str, there: Change, path: str) -> str:
+    found = f"its file is gone, but {there.edit.path} says it is {name}"
+    if there.root is None:  # in a commit that may be checked out nowhere
+        return f"{found}: give that the name of its file, or put it back at {path}"
+    back = move_command(there.root, there.edit.path, path)
+    return f"{found}: give that the name of its file, or put it back: {back}"
+
+
+def _elsewhere(changes: Iterable[Change]) -> dict[str, Change]:
     """Which names files say or bear that are in no place for them: a move is no deletion."""
-    found: dict[str, str] = {}
+    found: dict[str, Change] = {}
     for change in changes:
         path = change.edit.path
         if change.edit.is_gone or not path.startswith(f"{RECORDS}/"):
             continue
         place = parse_record_path(path)
         if place is None:
-            found[path.rpartition("/")[2].removesuffix(".md")] = path
+            found[path.rpartition("/")[2].removesuffix(".md")] = change
         said = _SAYS_NAME.search(change.edit.data or b"")
         name = said[1].decode("ascii") if said else ""
         if name and (place is None or place.name != name):
-            found[name] = path
+            found[name] = change
     return found
 
 
@@ -165,7 +177,7 @@ def _sort_record(store: Store, edits: Edits, name: str, changes: list[Change], t
     except InvalidInput as error:
         edits.drop(name, f"{error.message}. {error.hint}".rstrip(" .") + ".")
         return
-    reason = _misnamed(name, path, after, is_new=old is None and there[0].in_file)
+    reason = _misnamed(name, path, after, there[0].root if old is None else None)
     for secret in find_secrets(data.decode("utf-8")):
         what = f"holds what looks like a secret ({secret.kind})"
         reason = f"{path}:{secret.line}: {what}; leave it out, and change it if it is real"
@@ -181,9 +193,7 @@ def _sort_record(store: Store, edits: Edits, name: str, changes: list[Change], t
     if has_comments(data):
         edits.notes.append(f"{path}: the comments in its fields stand in no record")
     path = old.path if old else path
-    edits.records.append(
-        RecordEdit(name, path, old, before, after, cites, in_file=there[0].in_file)
-    )
+    edits.records.append(RecordEdit(name, path, old, before, after, cites, there[0].root))
 
 
 def _misplaced(name: str, there: list[Change], old: RecordAt | None, *, is_gone: bool) -> str:
@@ -195,21 +205,26 @@ def _misplaced(name: str, there: list[Change], old: RecordAt | None, *, is_gone:
         return ""
     if not is_gone:
         return f"{paths[0]}: the name is taken, by {old.path}; give the file another name"
-    if not there[0].in_file:
+    root = there[0].root
+    if root is None:
         return ""
     return (
         f"{paths[0]}: a record keeps its path, whatever its type; "
-        f"put it back, and write the type in it: mv {paths[0]} {old.path}"
+        f"put it back, and write the type in it: {move_command(root, paths[0], old.path)}"
     )
 
 
-def _misnamed(name: str, path: str, record: Record, *, is_new: bool) -> str:
-    """Say why a file is not the record that its place says, or nothing."""
+def _misnamed(name: str, path: str, record: Record, new_in: Path | None) -> str:
+    """Say why a file is not the record that its place says, or nothing.
+
+    ``new_in`` is the work tree in which it is new, None where it is not.
+    """
     if record.name != name:
         return f"{path}: says it is {record.name}, but its file is {name}.md; make them the same"
     flat = record_path(record.type, name, sharded=False)
-    if is_new and path not in (flat, record_path(record.type, name, sharded=True)):
-        return f"{path}: is no place for a {record.type} record: mv {path} {flat}"
+    if new_in and path not in (flat, record_path(record.type, name, sharded=True)):
+        move = move_command(new_in, path, flat)
+        return f"{path}: is no place for a {record.type} record: {move}"
     return ""
 
 
@@ -223,9 +238,7 @@ def _cites(data: bytes, path: str, before: Record | None) -> tuple[str, ...]:
     return kept or before.evidence  # a record without any is none
 
 
-def _sort_others(
-    store: Store, edits: Edits, changes: Iterable[Change], touched: Iterable[str]
-) -> None:
+def _sort_others(edits: Edits, changes: Iterable[Change], touched: Iterable[str]) -> None:
     """Name every other change with what to do."""
     left: list[str] = []
     names = set(touched)
@@ -237,13 +250,13 @@ def _sort_others(
         elif path.startswith(f"{RECORDS}/"):
             edits.drop(path, edit.problem or _no_record(path))
         elif top == EVIDENCE:
-            _sort_quote(store, edits, change, names)
+            _sort_quote(edits, change, names)
         elif top == REVIEWERS:
             edits.drop(path, "reviewers cannot be changed yet: neither adopted nor decided about")
         elif top == TOMBSTONES:
             edits.drop(path, "a tombstone comes and goes by `gitmem reject` and `gitmem forget`")
         elif path in (MANIFEST, VIEW):
-            _sort_derived(store, edits, change)
+            _sort_derived(edits, change)
         else:
             left.append(path)
     if left:
@@ -273,22 +286,22 @@ def _no_record(path: str) -> str:
     return "is no place for a record: records lie at records/TYPE/NAME.md"
 
 
-def _sort_quote(store: Store, edits: Edits, change: Change, touched: set[str]) -> None:
+def _sort_quote(edits: Edits, change: Change, touched: set[str]) -> None:
     """A quote is what was said; its files come and go with what their record cites."""
     path = change.edit.path
     place = parse_evidence_path(path)
     is_changed = change.edit.old is not None and not change.edit.is_gone
     if place is not None and place[0] in touched and not is_changed:
         return
-    edits.drop(path, f"a quote is never edited by hand; {_put_back(store, change)}")
+    edits.drop(path, f"a quote is never edited by hand; {_put_back(change)}")
 
 
-def _sort_derived(store: Store, edits: Edits, change: Change) -> None:
+def _sort_derived(edits: Edits, change: Change) -> None:
     path = change.edit.path
-    if not change.in_file:
+    if change.root is None:
         edits.notes.append(f"{path} of the strays is not taken: every merge makes it anew")
     elif path == MANIFEST:
-        edits.drop(path, f"is computed by every merge; {_put_back(store, change)}")
+        edits.drop(path, f"is computed by every merge; {_put_back(change)}")
     elif not change.edit.is_gone:
         edits.drop(
             path,
@@ -297,8 +310,9 @@ def _sort_derived(store: Store, edits: Edits, change: Change) -> None:
         )
 
 
-def _put_back(store: Store, change: Change) -> str:
-    if not change.in_file:
+def _put_back(change: Change) -> str:
+    if change.root is None:
         return "the next merge passes over it"
-    where = quote(str(store.repo.root or store.repo.git_dir))
-    return f"to put it back: git -C {where} checkout main -- {quote(change.edit.path)}"
+    path, root = shell_word(change.edit.path), shell_word(str(change.root))
+    literal = "--literal-pathspecs " if path != change.edit.path else ""
+    return f"to put it back: git {literal}-C {root} checkout HEAD -- {path}"

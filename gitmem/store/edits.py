@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from shlex import quote
-
 from gitmem.domain.layout import POLICY, RECORDS
+from gitmem.domain.shell import shell_word
 from gitmem.errors import NotFound, Refused
 from gitmem.repo import Found
 from gitmem.repo.edits import FileEdit, edits_between, edits_in_files, main_work_trees
@@ -29,7 +28,7 @@ def find_edits(store: Store) -> Edits:
         edits.merged += [oid, *store.repo.reader.commit(oid).parents[1:]]
     if head.strays:
         for edit in edits_between(store.repo, head.accepted, head.tip, _is_content):
-            changes[edit.path] = Change(edit, in_file=False)
+            changes[edit.path] = Change(edit)
     trees, notes = main_work_trees(store.repo)
     edits.notes += notes
     seen: dict[str, FileEdit] = {}
@@ -38,7 +37,7 @@ def find_edits(store: Store) -> Edits:
             other = seen.setdefault(edit.path, edit)
             if other != edit:
                 edits.drop(edit.path, f"is edited in {tree.path} too, in another way; left there")
-            changes[edit.path] = Change(other, in_file=True)
+            changes[edit.path] = Change(other, tree.path)
     sort_edits(store, edits, changes)
     return edits
 
@@ -57,7 +56,7 @@ def find_commit_edits(store: Store, prefix: str) -> Edits:
     edits.merged += [oid, *parents[1:]]
     tree = store.repo.reader.commit(head.accepted).tree
     changes = {}
-    where = quote(str(store.repo.root or store.repo.git_dir))
+    where = shell_word(str(store.repo.root or store.repo.git_dir))
     for edit in edits_between(store.repo, parents[0], oid, _is_content) if parents else ():
         entry = store.facts.entry(tree, edit.path)
         now = entry.oid if entry else None
@@ -66,10 +65,10 @@ def find_commit_edits(store: Store, prefix: str) -> Edits:
                 edits.drop(
                     edit.path,
                     f"has changed since {oid[:12]}, so that is left; to read it: "
-                    f"git -C {where} show {oid[:12]}:{edit.path}",
+                    f"git -C {where} show {shell_word(f'{oid[:12]}:{edit.path}')}",
                 )
             continue
-        changes[edit.path] = Change(edit, in_file=False)
+        changes[edit.path] = Change(edit)
     sort_edits(store, edits, changes)
     return edits
 

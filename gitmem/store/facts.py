@@ -104,8 +104,8 @@ class Facts(Contents):
     def branch(self, tip: str, *, any_base: bool = False) -> Branch:
         """Read and check the branch of a proposal.
 
-        ``any_base``: also one whose base is no accepted commit of main (any more); such a
-        branch can be rebased, and no more.
+        ``any_base``: also one of which a base is no accepted commit of main (any more); it can
+        be proposed anew, and no more: a merge would bring that base into the history of main.
 
         Raises:
             InvalidInput: it is no proposal's branch, or its structure breaks a rule.
@@ -153,10 +153,11 @@ class Facts(Contents):
         any_base: bool,
     ) -> Proposal:
         """Return the proposal of a branch with what its newest stage changes."""
+        for base, _ in () if any_base else stages:
+            row = self._projection.commit(base)
+            if row is None or row.kind == "stray":
+                raise InvalidInput(f"its base {base[:12]} is no accepted commit of main")
         base, files = stages[0]
-        row = self._projection.commit(base)
-        if not any_base and (row is None or row.kind == "stray"):
-            raise InvalidInput(f"its base {base[:12]} is no accepted commit of main")
         rebased_on = base if len(stages) > 1 else None
         return read_proposal(message, created_at, self._changes(base, files), rebased_on)
 
@@ -188,6 +189,7 @@ class Facts(Contents):
             records=records,
             evidence=evidence,
             base_records={name: self.record_at(base_tree, name) for name in proposal.names},
+            bases=tuple(base for base, _ in stages),
             earlier=frozenset(earlier),
         )
 

@@ -20,6 +20,7 @@ from gitmem.results import Progress
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.finding import find_by_prefix
 from gitmem.store.ledger import Head, Ledger
+from gitmem.store.newest import note_newest
 from gitmem.store.opened import OpenStore
 
 _DAY = 86_400
@@ -74,6 +75,22 @@ class Keeping(OpenStore):
             name = f"{KEPT}{closing.id}-{number}"
         return [RefUpdate(name, self._close(tip, closing), ZERO), *gone]
 
+    def cut_back(self, tip: str, good: str, closing: Closing) -> bool:
+        """Set a branch back from ``tip`` to ``good`` and keep the rest aside, in one step.
+
+        Does nothing, and says False, while the branch is checked out.
+
+        Raises:
+            Busy: the branch moved.
+        """
+        with self.repo.lock():
+            ref = PROPOSALS + closing.id
+            if is_checked_out(self.repo, ref):
+                return False
+            kept = [move for move in self._keep(tip, closing) if move.ref != ref]
+            self.repo.publish([*kept, RefUpdate(ref, good, tip)])
+            return True
+
     def _gone(self, proposal_id: str, tip: str) -> list[RefUpdate]:
         """Return the move that takes a decided branch away, none while it is checked out."""
         ref = PROPOSALS + proposal_id
@@ -104,6 +121,7 @@ class Keeping(OpenStore):
         head = super().head(progress)
         if self._pinned is None:
             self.keep_lost()
+            note_newest(self.repo, head.accepted)
         return head
 
     def keep_lost(self) -> None:
@@ -113,8 +131,12 @@ class Keeping(OpenStore):
         lost = {f"{LOST}{oid[:12]}": oid for oid in self.ledger.lost()}
         try:
             with self.repo.lock(timeout=0):
-                there = {ref for ref in lost if self.repo.read_ref(ref) is not None}
-                moves = [RefUpdate(r, oid, ZERO) for r, oid in lost.items() if r not in there]
+                here = {ref: oid for ref, oid in lost.items() if self.repo.reader.resolve(oid)}
+                moves = [
+                    RefUpdate(ref, oid, ZERO)
+                    for ref, oid in here.items()
+                    if self.repo.read_ref(ref) is None
+                ]
                 if moves:
                     self.repo.publish(moves)
                 with self.projection.transaction():
@@ -124,7 +146,12 @@ class Keeping(OpenStore):
         self.notes += [
             f"main was moved away from {oid[:12]}, which was its newest accepted commit; it is "
             f"kept as {ref}. To bring back what it held: gitmem fsck --repair"
+            for ref, oid in here.items()
+        ]
+        self.notes += [
+            f"main was moved away from {oid[:12]}, which is not in this repository any more"
             for ref, oid in lost.items()
+            if ref not in here
         ]
 
     def lost_mains(self, ledger: Ledger | None = None) -> dict[str, str]:
@@ -185,11 +212,15 @@ class Keeping(OpenStore):
     def expire_kept(self, now: int) -> Sequence[str]:
         """Let go of what was put aside more than :data:`KEPT_DAYS` ago; return the names.
 
-        What no closing commit dates stays until a person removes it.
+        What no closing commit dates stays until a person removes it. Where somebody else is
+        writing, it is left for the next time.
         """
         since = now - KEPT_DAYS * _DAY
-        old = [kept for kept in self.kept() if kept.closing and kept.closing.at < since]
-        if old:
-            with self.repo.lock():
-                self.repo.publish([RefUpdate(kept.ref, None, kept.oid) for kept in old])
-        return [kept.name for kept in old]
+        try:
+            with self.repo.lock(timeout=0):
+                old = [kept for kept in self.kept() if kept.closing and kept.closing.at < since]
+                if old:
+                    self.repo.publish([RefUpdate(kept.ref, None, kept.oid) for kept in old])
+                return [kept.name for kept in old]
+        except Busy:
+            return []

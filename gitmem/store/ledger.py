@@ -40,6 +40,7 @@ from gitmem.results import Progress
 from gitmem.store.agreement import check_chain, check_contents
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.folding import Fold, Prepared
+from gitmem.store.newest import read_newest
 from gitmem.store.root import check_root
 
 _FETCH = "Fetch the missing objects from another copy of this memory."
@@ -102,7 +103,8 @@ class Ledger(Fold):
 
     def _follow(self, tip: str, progress: Progress | None) -> None:
         chain, is_known = self._chain(tip)
-        before, lost = self._projection.meta("accepted"), self.lost()
+        before = self._projection.meta("accepted") or read_newest(self._repo)
+        lost = self.lost()
         if not is_known:
             self._projection.forget_all()
         for done, oid in enumerate(reversed(chain), start=1):
@@ -129,15 +131,42 @@ class Ledger(Fold):
         return tuple((self._projection.meta("lost") or "").split())
 
     def is_missing(self, lost: str) -> bool:
-        """Whether something that led to ``lost`` was neither merged nor decided again."""
+        """Whether something that led to ``lost`` was neither merged nor decided again.
+
+        So it is where nobody can tell, because ``lost`` is no commit of a memory.
+        """
+        try:
+            return bool(self.missing(lost))
+        except (InvalidInput, NotFound):
+            return True
+
+    def missing(self, lost: str) -> list[str]:
+        """Return those of :meth:`left_out` that were neither merged nor decided again."""
+        return [oid for oid in self.left_out(lost) if self._is_left_out(oid)]
+
+    def left_out(self, lost: str) -> list[str]:
+        """Return the commits from ``lost`` back to the accepted ones of main, the newest first.
+
+        Raises:
+            InvalidInput, NotFound: it does not lead to main, or an object is missing.
+        """
+        found: list[str] = []
         for oid in self._repo.first_parents(lost):
             if self.is_accepted(oid):
-                return False
+                return found
+            found.append(oid)
+        raise InvalidInput("does not lead to an accepted commit of main", where=lost)
+
+    def _is_left_out(self, oid: str) -> bool:
+        try:
             message = message_of(self._repo.reader.commit(oid), oid)
-            proposal = message.one("Proposal-Id") or message.one("Rejects")
-            if proposal is None or self._projection.decided(proposal) is None:
-                return True
-        return True
+        except InvalidInput:
+            return False  # made by hand: it was a stray, and no memory
+        proposal = message.one("Proposal-Id") or message.one("Rejects")
+        if proposal is not None:
+            return self._projection.decided(proposal) is None
+        change = message.one("Decision")
+        return change is not None and not self._projection.has_change(change)
 
     def forget_lost(self) -> None:
         """Let go of what :meth:`lost` says; inside a transaction."""

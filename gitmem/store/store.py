@@ -21,6 +21,7 @@ from gitmem.repo import (
 from gitmem.store.branches import Branches
 from gitmem.store.folding import Prepared
 from gitmem.store.ledger import Head
+from gitmem.store.newest import note_newest
 from gitmem.store.root import check_root
 
 
@@ -105,6 +106,7 @@ class Store(Branches):
         self.notes += [f"{ref} could not be moved now; the next command does it" for ref in left]
         with self._after(advanced):
             self.notes += bring_along(self.repo, before, planned.oid)
+            note_newest(self.repo, planned.oid)
         with self._after(advanced):
             self.repo.maybe_repack()
         return planned.oid

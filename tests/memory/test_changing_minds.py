@@ -12,7 +12,7 @@ from gitmem import MemoryStore
 from gitmem.domain.kept import KEPT_DAYS
 from gitmem.errors import InvalidInput, NotFound, Refused, Waiting
 from tests.memory.words import ADA, BEN, DAY, NOW, change_set, item, objects, opened, pushed, user
-from tests.store.stories import plain, rev
+from tests.store.stories import blob, commit_object, commit_text, plain, rev, tree_with
 
 TABS = "Always use tabs in this project."
 CLOUD = "用户服务器部署在腾讯云国内节点。"
@@ -125,6 +125,69 @@ def test_what_is_said_of_a_record_that_was_retired_meanwhile_comes_with_its_own_
     memory.approve(revised.proposal, person=ADA)
     assert [quote.quote for quote in memory.show("port").evidence] == [newer]
     assert memory.fsck().ok
+
+
+@pytest.mark.parametrize("where", ["leak/secret.txt", "records/user/secret.md"])
+def test_a_rebase_brings_nothing_into_history_that_was_not_looked_at(
+    two: tuple[MemoryStore, str], where: str
+) -> None:
+    """A branch whose first form held more than its last one: the rest would come along."""
+    memory, proposal = two
+    root, ref = memory.path, f"refs/heads/proposals/{proposal}"
+    memory.remember("另一件事也要记住。", name="other", type="user", person=ADA)
+    first, checks = plain(root, "rev-list", "--reverse", f"main~1..{ref}").split()
+    secret = b"key = AKIA" + b"Q3EGRIJK7ZLBCDEF\n"
+    key = blob(root, secret)
+    tree = tree_with(root, rev(root, f"{first}^{{tree}}"), {where: ("100644", key)})
+    text = commit_text(root, first).replace(rev(root, f"{first}^{{tree}}"), tree)
+    bad = commit_object(root, text)
+    base = rev(root, f"{first}~1")
+    message = f"rebase it\n\nRebase: {proposal}\nBase: {base}"
+    args = ["-p", bad, "-p", base, "-m", message]
+    rebased = plain(root, "commit-tree", rev(root, f"{first}^{{tree}}"), *args).strip()
+    text = commit_text(root, checks).replace(first, rebased)
+    plain(root, "update-ref", ref, commit_object(root, text))
+    with pytest.raises((InvalidInput, Refused)):
+        memory.approve(proposal, person=ADA)
+    assert [line.name for line in memory.list()] == ["other"]
+
+
+def test_an_edited_type_gives_an_added_record_its_place(two: tuple[MemoryStore, str]) -> None:
+    memory, proposal = two
+    shown = next(r for r in memory.diff(proposal).records if r.name == "use-tabs")
+    text = shown.after.replace('type: "feedback"', 'type: "user"').encode()
+    memory.approve_part(proposal, only=["use-tabs"], texts={"use-tabs": text}, person=ADA)
+    assert memory.show("use-tabs").summary.type == "user"
+    assert (memory.path / "records" / "user" / "use-tabs.md").exists()
+
+
+def test_a_no_in_between_is_not_overridden_by_a_yes_to_a_part(
+    two: tuple[MemoryStore, str],
+) -> None:
+    """Ben rejects it while Ada is asked about her own wording."""
+    memory, proposal = two
+    shown = next(r for r in memory.diff(proposal).records if r.name == "cloud")
+    text = shown.after.replace("腾讯云国内节点", "腾讯云的国内节点").encode()
+
+    def meanwhile(diff: Any) -> bool:
+        with opened(memory.path) as other:
+            other.reject(proposal, reason="不对", person=BEN)
+        return True
+
+    with pytest.raises(NotFound, match="rejected"):
+        memory.approve_part(
+            proposal, only=["cloud"], texts={"cloud": text}, person=ADA, confirm=meanwhile
+        )
+    assert memory.list() == [] and memory.proposals() == []
+    assert len(list((memory.path / "tombstones").rglob("*.json"))) == 2
+    assert memory.fsck().ok
+
+
+def test_a_rejection_is_of_what_was_read(two: tuple[MemoryStore, str]) -> None:
+    memory, proposal = two
+    with pytest.raises(Refused, match="changed while you were reading"):
+        memory.reject(proposal, reason="no", person=ADA, expected_change="0" * 64)
+    memory.reject(proposal, reason="no", person=ADA, expected_change=memory.diff(proposal).change)
 
 
 def test_all_of_a_proposal_is_merged_as_that_proposal(two: tuple[MemoryStore, str]) -> None:

@@ -47,6 +47,10 @@ def names(memory: MemoryStore) -> list[str]:
         return [line.name for line in fresh.list()]
 
 
+def setting(memory: MemoryStore, key: str) -> str:
+    return next(str(one.value) for one in memory.policy().keys if one.key == key)
+
+
 def git(memory: MemoryStore, *args: str) -> str:
     # Without the hooks of the store, which would mend some of it at once.
     return plain(memory.path, "-c", "core.hooksPath=", *args)
@@ -225,3 +229,83 @@ def test_nothing_that_a_repair_takes_away_is_lost(known: MemoryStore) -> None:
     git(known, "reflog", "expire", "--expire=now", "--all")
     git(known, "gc", "-q", "--prune=now")
     assert "只有这里写过的词".encode() in objects(known.path)
+
+
+def test_decisions_and_strays_of_a_main_that_went_another_way_are_not_lost(
+    known: MemoryStore,
+) -> None:
+    """A rejection is decided again, a policy too, and a passed-over stray is kept aside."""
+    base = rev(known.path, "main")
+    proposal = proposed(known)
+    known.reject(proposal, reason="还没定", person=ADA)
+    known.set_policy("daily_proposals", "7", person=ADA)
+    git(known, "commit", "-q", "--allow-empty", "-m", "a stray")
+    stray = rev(known.path, "main")
+    with opened(known.path) as fresh:
+        fresh.remember("被移走的事实。", name="moved", type="user", person=ADA)
+    git(known, "reset", "-q", "--hard", base)
+    with opened(known.path) as fresh:
+        fresh.remember("之后又记了一件事。", name="later", type="user", person=BEN)
+    said = repaired(known)
+    assert len([line for line in said if "decided again" in line]) == 2, said
+    assert rev(known.path, f"refs/gitmem/kept/stray-{stray[:12]}") == stray
+    with opened(known.path) as fresh:
+        assert setting(fresh, "daily_proposals") == "7"
+        (line,) = fresh.proposals()
+        assert [effect.name for effect in line.records] == ["moved"]
+        fresh.rebase(line.id)
+        fresh.approve(line.id, person=BEN)
+        text = "The port of the test server is 8081."
+        again = fresh.propose(change_set([user(text)], item(text, name="port", body=text)))
+        assert again.proposal is None and "还没定" in again.dropped[0].reason
+        assert fresh.fsck().ok
+
+
+def test_a_decision_that_another_one_contradicts_is_left_to_the_person(known: MemoryStore) -> None:
+    base = rev(known.path, "main")
+    known.set_policy("daily_proposals", "7", person=ADA)
+    lost = rev(known.path, "main")
+    git(known, "reset", "-q", "--hard", base)
+    with opened(known.path) as fresh:
+        fresh.set_policy("rounds", "3", person=BEN)
+        said = fresh.fsck(repair=True).repaired
+        assert any("decide again" in line and lost[:12] in line for line in said)
+        assert rev(fresh.path, f"refs/gitmem/kept/main-{lost[:12]}") == lost
+        assert setting(fresh, "rounds") == "3"
+
+
+def test_a_proposal_that_is_checked_out_is_left_and_all_else_is_repaired(
+    known: MemoryStore,
+) -> None:
+    proposal = proposed(known)
+    git(known, "checkout", "-q", f"proposals/{proposal}")
+    git(known, "commit", "-q", "--allow-empty", "-m", "by hand")
+    (known.path / ".git" / "gitmem" / "cache.sqlite").write_bytes(b"scribble")
+    with opened(known.path) as fresh:
+        said = fresh.fsck(repair=True).repaired
+        assert any("while it is checked out" in line for line in said)
+    git(known, "checkout", "-q", "main")
+    assert any("cut what was made by hand" in line for line in repaired(known))
+
+
+def test_a_main_that_was_set_back_is_noticed_without_the_projection(known: MemoryStore) -> None:
+    tip = rev(known.path, "main")
+    git(known, "reset", "-q", "--hard", "main~1")
+    for file in (known.path / ".git" / "gitmem").glob("cache.sqlite*"):
+        file.unlink()
+    assert any(tip[:12] in line for line in repaired(known))
+    assert rev(known.path, "main") == tip
+
+
+@pytest.mark.parametrize("what", ["a blob", "another history"])
+def test_a_ref_that_keeps_no_main_is_named_and_stops_nothing(known: MemoryStore, what: str) -> None:
+    oid = plain(known.path, "hash-object", "-w", "--stdin", stdin="不是提交").strip()
+    if what == "another history":
+        tree = plain(known.path, "mktree").strip()
+        oid = plain(known.path, "commit-tree", tree, "-m", "elsewhere").strip()
+    git(known, "update-ref", "refs/gitmem/kept/main-foo", oid)
+    with opened(known.path) as fresh:
+        assert fresh.status().count == 2
+        report = fresh.fsck(repair=True)
+        assert [problem.where for problem in report.problems] == ["refs/gitmem/kept/main-foo"]
+        assert any("update-ref -d" in line for line in report.repaired)

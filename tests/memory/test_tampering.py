@@ -348,11 +348,16 @@ def test_a_proposal_that_stands_on_a_stray_is_never_merged(
     plain(root, "update-ref", f"refs/heads/proposals/{proposal}", moved[tip])
     with opened(root) as memory:
         (line,) = memory.proposals()
-        assert "no accepted commit" in line.findings[0].text
+        assert line.state == "stale" and "no accepted commit" in line.waits_for[0]
         refused(lambda: memory.approve(proposal, person=ADA))
     forged = with_second_parent(root, merge, moved[tip])
     set_main(root, forged)
     assert "no accepted commit" in assert_stray(root, forged, before)
+    with opened(root) as memory:
+        memory.rebase(proposal)
+        memory.approve(proposal, person=ADA)
+        assert memory.fsck(repair=False).passed_over
+    assert moved[tip] not in plain(root, "rev-list", "main^2").split()
 
 
 # --- careless people ---------------------------------------------------------------------------
