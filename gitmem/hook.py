@@ -36,14 +36,19 @@ class Place(NamedTuple):
         """Whether a merge may not have reached some work tree yet."""
         return os.path.lexists(self.common / PRIVATE / WORKTREE_NOTE)
 
-    def command(self, words: str) -> str:
-        """``gitmem WORDS`` so that it works when it is pasted."""
-        store = self.common.parent if self.common.name == ".git" else self.common
-        if store.name == ".memory":
-            return f"gitmem {words}"
-        from shlex import quote
+    def gitmem(self, words: str, argument: str = "") -> str:
+        """``gitmem WORDS ARGUMENT`` so that it works wherever it is pasted."""
+        from gitmem.domain.shell import shell_argument, shell_word
 
-        return f"gitmem {words} --store {quote(str(store))}"
+        store = self.common.parent if self.common.name == ".git" else self.common
+        last = f" {shell_argument(argument)}" if argument else ""
+        return f"gitmem {words} --store {shell_word(str(store))}{last}"
+
+    def git(self, words: str) -> str:
+        """``git WORDS`` for this work tree: a person may stand in another repository."""
+        from gitmem.domain.shell import shell_word
+
+        return f"git -C {shell_word(str(Path.cwd()))} {words}"
 
 
 def main(args: Sequence[str]) -> int:
@@ -90,14 +95,14 @@ def _pre_commit(place: Place, _: Sequence[str]) -> int:
         healed = memory.heal_index(place.private, index)
     if healed is None or not (healed.left or healed.empty):
         return DONE
-    finish = place.command("status")
+    finish = place.gitmem("status")
     if healed.left:
         _say(
             "nothing was committed: a merge had not reached these files yet, and both it and you "
             "changed\n"
             + "".join(f"    {_shown(path)}\n" for path in sorted(healed.left))
             + f"Finish the merge here with: {finish}\n"
-            "Then look at what is yours with: git diff HEAD; and commit again."
+            f"Then look at what is yours, and commit again: {place.git('diff HEAD')}"
         )
     else:
         _say(
@@ -118,14 +123,14 @@ def _post_commit(place: Place, _: Sequence[str]) -> int:
     if branch == MAIN:
         _say(
             "this commit is on main, but no memory: nobody proposed it. To propose what it "
-            f"changes: {place.command('adopt')}"
+            f"changes: {place.gitmem('adopt')}"
         )
     elif branch.startswith(PROPOSALS):
-        proposal = _shown(branch.removeprefix(PROPOSALS))
+        proposal = branch.removeprefix(PROPOSALS)
         _say(
-            f"a commit by hand stops the proposal {proposal}. Take it back with: "
-            "git reset --soft HEAD~1\nTo change what the proposal says: "
-            f"{place.command(f'approve {proposal} --edit')}"
+            f"a commit by hand stops the proposal {_shown(proposal)}. Take it back with: "
+            f"{place.git('reset --soft HEAD~1')}\nTo change what the proposal says: "
+            f"{place.gitmem('approve --edit', proposal)}"
         )
     return DONE
 
@@ -175,7 +180,7 @@ def _name_strays(place: Place, strays: Sequence[str]) -> None:
     what = "the newest commit" if len(strays) == 1 else f"the {len(strays)} newest commits"
     _say(
         f"{what} on main: no memory, since nobody proposed it that way. To propose the change: "
-        f"{place.command('adopt')}"
+        f"{place.gitmem('adopt')}"
     )
 
 

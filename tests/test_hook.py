@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -398,8 +400,20 @@ def test_without_gitmem_a_commit_that_would_undo_a_merge_is_stopped(
     (cut / "README.md").write_text("我的\n")
     env = take_gitmem_away(cut, tmp_path, "")
     done = run(cut, "commit", "-q", "-a", "-m", "x", env=env)
-    assert done.code == 1 and "--no-verify" in done.err
+    assert done.code == 1 and f"git -C '{cut}' commit --no-verify" in done.err
     assert rev(cut, MAIN) == tip
+
+
+def test_without_gitmem_the_next_step_works_wherever_it_is_pasted(
+    root: Path, tmp_path: Path
+) -> None:
+    odd = root.rename(root.with_name("it's $(touch PWNED)"))
+    done = run(
+        odd, "commit", "-q", "--allow-empty", "-m", "x", env=take_gitmem_away(odd, tmp_path, "")
+    )
+    said, command = done.err.splitlines()
+    assert said == "gitmem: its post-commit hook could not run; see:"
+    assert shlex.split(command) == ["gitmem", "hooks", "status", "--store", str(odd)]
 
 
 def test_a_program_that_lies_in_the_store_is_not_run(root: Path, tmp_path: Path) -> None:
@@ -429,10 +443,39 @@ def test_a_commit_by_hand_is_told_what_it_is(root: Path, _approved: tuple[Path, 
     assert well(root, "commit", "-q", "--allow-empty", "-m", "x") == ""
     well(root, "checkout", "-q", f"proposals/{proposal}")
     said = well(root, "commit", "-q", "--allow-empty", "-m", "x")
-    assert f"gitmem approve {proposal} --edit" in said and "gitmem adopt" not in said
-    well(root, "reset", "-q", "--soft", "HEAD~1")  # as it says
+    assert f"gitmem approve --edit --store '{root}' {proposal}" in said
+    assert "gitmem adopt" not in said
+    (undo,) = re.findall("Take it back with: (.+)", said)
+    subprocess.run(undo, shell=True, cwd=root.parent, check=True)
     with opened(root) as memory:
         assert [line.id for line in memory.proposals()] == [proposal]
+
+
+@pytest.mark.parametrize(
+    "name", ["x;touch${IFS}PWNED", "-x", "it's`touch${IFS}PWNED`", "缩进\u200d"]
+)
+def test_what_a_branch_is_called_is_one_word_of_the_command_that_is_named(
+    root: Path, tmp_path: Path, name: str
+) -> None:
+    plain(root, "update-ref", f"refs/heads/proposals/{name}", "HEAD")
+    plain(root, "symbolic-ref", "HEAD", f"refs/heads/proposals/{name}")
+    said = well(root, "commit", "-q", "--allow-empty", "-m", "x")
+    assert "\u200d" not in said
+    (command,) = re.findall("To change what the proposal says: (.+)", said)
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "gitmem").write_text("#!/bin/sh\nprintf '%s\\0' \"$@\" >words\n")
+    (folder / "gitmem").chmod(0o755)
+    env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, env=env, check=True)
+    words = (tmp_path / "words").read_text(encoding="utf-8").split("\0")[:-1]
+    separator = ["--"] if name.startswith("-") else []
+    assert words == ["approve", "--edit", "--store", str(root), *separator, name]
+    assert not list(tmp_path.rglob("PWNED"))
+    before = rev(root, "HEAD~1")
+    (undo,) = re.findall("Take it back with: (.+)", said)
+    subprocess.run(["bash", "-c", undo], cwd=tmp_path, check=True)
+    assert rev(root, "HEAD") == before
 
 
 def seen_tip(root: Path) -> str | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitmem.domain.objects import FILE_MODE, blob_id
+from gitmem.domain.shell import shell_word
 from gitmem.errors import GitFailed, InvalidInput
 from gitmem.repo.files import write_file
 from gitmem.repo.index import IndexEntry, WorkTree, on_files, read_index, update_index
@@ -44,7 +45,8 @@ class _Left:
             for path, reason in sorted(self.reasons.items())
         ]
         more = len(lines) - _NAMED
-        tail = [f"Left {more} more files in {root} as they are; see: git status"]
+        see = f"git -C {shell_word(str(root))} status"
+        tail = [f"Left {more} more files in {root} as they are; see: {see}"]
         return lines[:_NAMED] + (tail if more > 0 else [])
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.domain.layout import MAIN, RECORDS
 from gitmem.domain.objects import blob_id
+from gitmem.domain.shell import shell_word
 from gitmem.errors import InvalidInput
 from gitmem.repo.checkout import read_plain
 from gitmem.repo.index import WorkTree, on_files, read_index
@@ -105,8 +106,8 @@ def main_work_trees(repo: Repo) -> tuple[list[WorkTree], list[str]]:
     trees = work_trees(repo)
     if repo.root is not None and head == MAIN and repo.root not in [tree.path for tree in trees]:
         notes.append(
-            f"{repo.root} has no index, so its files were not looked at; "
-            "`git reset` makes one and keeps the files"
+            f"{repo.root} has no index, so its files were not looked at; this makes one and "
+            f"keeps the files: git -C {shell_word(str(repo.root))} reset"
         )
     for tree in trees:
         reason = standing_in_the_way(tree)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from gitmem.domain.shell import shell_word
 from gitmem.errors import Busy, GitmemError
 from gitmem.repo.runner import Runner
 
@@ -27,7 +28,7 @@ def make_private(private: Path) -> None:
     if private.is_symlink():
         raise GitmemError(
             f"{private}: is a symbolic link; gitmem writes only inside the git directory",
-            hint=f"Remove it if you did not make it: rm '{private}'",
+            hint=f"Remove it if you did not make it: rm {shell_word(str(private))}",
         )
     try:
         private.mkdir(mode=0o700, exist_ok=True)

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from gitmem.domain.shell import shell_word
 from gitmem.errors import GitFailed, GitmemError, Refused
 from gitmem.repo.discovery import GitDirs, looks_like_git_dir, read_pointer
 from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
@@ -47,7 +48,7 @@ def check_openable(root: Path, dirs: GitDirs) -> None:
     if shallow.is_file() and shallow.stat().st_size:
         raise GitmemError(
             f"{root}: is a shallow clone, and a memory needs its whole history",
-            hint=f"Get it with: git -C '{root}' fetch --unshallow",
+            hint=f"Get it with: git -C {shell_word(str(root))} fetch --unshallow",
         )
     config = read_config(dirs.common)
     if any(word in config for word in _SUSPECT):
@@ -103,7 +104,7 @@ def _check_format(root: Path, config: dict[str, str]) -> None:
     if refs != "files":
         raise GitmemError(
             f"{root}: keeps its refs as {refs}; gitmem needs them as files",
-            hint=f"Change it with: git -C '{root}' refs migrate --ref-format=files",
+            hint=f"Change it with: git -C {shell_word(str(root))} refs migrate --ref-format=files",
         )
     promisor = any(
         key.startswith("remote.") and key.endswith(".promisor") and value.lower() != "false"
@@ -135,7 +136,8 @@ def _check_owner(root: Path, dirs: GitDirs) -> None:
     if finish(process, "rev-parse", None, DEFAULT_TIMEOUT, _MAX_LISTING).code != 0:
         raise GitmemError(
             f"{root}: belongs to another user, so its configuration is not trusted",
-            hint=f"If you trust it: git config --global --add safe.directory '{root}'",
+            hint="If you trust it: git config --global --add safe.directory "
+            + shell_word(str(root)),
         )
 
 
@@ -147,10 +149,11 @@ def _check_points_back(root: Path, dirs: GitDirs) -> None:
     else:  # a submodule
         home = dirs.private / list_config(dirs.private).get("core.worktree", ".")
     if home.resolve() != root:
+        word = shell_word(str(root))
         raise GitmemError(
             f"{root}: its .git file names {dirs.private}, which does not name it back",
-            hint=f"If it is meant to: git -C '{root}' worktree repair; "
-            f"or, without linked work trees: git -C '{root}' config core.worktree '{root}'",
+            hint=f"If it is meant to: git -C {word} worktree repair; "
+            f"or, without linked work trees: git -C {word} config core.worktree {word}",
         )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 
 from gitmem.domain.evidence import MIN_QUOTE, Evidence, supports
 from gitmem.domain.layout import evidence_path
@@ -16,6 +15,7 @@ from gitmem.domain.proposal import subject_names
 from gitmem.domain.record import MAX_EVIDENCE, Record
 from gitmem.domain.review import Finding
 from gitmem.domain.session import Session
+from gitmem.domain.shell import shell_argument, shell_word
 from gitmem.domain.text import fold_whitespace, quote_length
 from gitmem.domain.verify import Branch, Ground
 from gitmem.errors import InvalidInput, NotFound, Waiting
@@ -35,7 +35,7 @@ from gitmem.store import (
     person_identity,
     shown_state,
 )
-from gitmem.store.edited import Edits, RecordEdit
+from gitmem.store.edited import Edits, RecordEdit, move_command
 from gitmem.store.fresh_id import with_fresh_id
 from gitmem.store.same_text import same_record
 from gitmem.store.statements import Person, cited_sessions, person_statement, statement_quotes
@@ -128,7 +128,7 @@ def _already_proposed(store: Store, edits: Edits) -> dict[str, str]:
             edits,
             covered,
             f"as {name} does, whose branch is gone; to open it again: "
-            f"git -C {quote(str(where))} branch proposals/{name} {tip}",
+            f"git -C {shell_word(str(where))} branch {shell_word(f'proposals/{name}')} {tip}",
         )
     return found
 
@@ -150,9 +150,10 @@ def _says(branch: Branch, edit: RecordEdit) -> bool:
 
 
 def _open(store: Store, proposal_id: str, tip: str) -> str:
+    name = shell_argument(proposal_id)
     if store.judged(tip).decision.state == "stale":
-        return f"in {proposal_id}, which is stale: gitmem rebase {proposal_id}"
-    return f"in {proposal_id}: gitmem approve {proposal_id}"
+        return f"in {proposal_id}, which is stale: gitmem rebase {name}"
+    return f"in {proposal_id}: gitmem approve {name}"
 
 
 def _take_out(edits: Edits, covered: Sequence[RecordEdit], where: str) -> None:
@@ -251,8 +252,9 @@ def _entries(
         except InvalidInput as error:
             refused[edit.name] = f"with its quotes, {error.message}"
             continue
-        if edit.in_file and edit.old is None and change.new and change.new.path != edit.path:
-            refused[edit.name] = f"belongs at {change.new.path}: mv {edit.path} {change.new.path}"
+        if edit.root and edit.old is None and change.new and change.new.path != edit.path:
+            move = move_command(edit.root, edit.path, change.new.path)
+            refused[edit.name] = f"belongs at {change.new.path}: {move}"
         entries.append(entry)
     return entries, retire, refused
 

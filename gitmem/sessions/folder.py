@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gitmem.domain.session import MAX_SESSION_ID, SESSION_ID
+from gitmem.domain.shell import shell_word
 from gitmem.errors import GitmemError
 from gitmem.sessions.format import Stored, end_of_lines, read_header, scan
 
@@ -59,7 +60,7 @@ class Folder:
             raise GitmemError(
                 f"{self.directory}: is a symbolic link; conversations are kept only inside the "
                 "git directory",
-                hint=f"Remove it if you did not make it: rm '{self.directory}'",
+                hint=f"Remove it if you did not make it: rm {shell_word(str(self.directory))}",
             )
 
     def read(self, session_id: str) -> Stored | None:
@@ -116,7 +117,7 @@ def _check_file(path: Path) -> None:
     if path.is_symlink():
         raise GitmemError(
             f"{path}: is a symbolic link, and no session that gitmem stored",
-            hint=f"Remove it: rm '{path}'",
+            hint=f"Remove it: rm {shell_word(str(path))}",
         )
 
 

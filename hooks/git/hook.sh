@@ -32,6 +32,16 @@ ask() {
     [ "$status" -eq 0 ] || [ "$status" -eq 4 ]
 }
 
+# $1 as one word that can be pasted into a shell.
+word() {
+    rest=$1 out=
+    while case $rest in *\'*) ;; *) false ;; esac; do
+        out="$out${rest%%\'*}'\\''"
+        rest=${rest#*\'}
+    done
+    printf "'%s'" "$out$rest"
+}
+
 # Only a gitmem with an absolute path: nothing that lies in the store is run.
 found=$(command -v gitmem) && case $found in /* | [A-Za-z]:*) ;; *) found= ;; esac
 
@@ -42,9 +52,10 @@ if { [ -x "$python" ] && ask "$python" -P -m gitmem hook "$event" "$@"; } ||
 elif [ "$event" = pre-commit ]; then
     printf '%s\n' 'gitmem: a merge has not reached these files yet, and gitmem, which would' \
         'finish it, cannot be run. Nothing was committed, since the commit would undo the' \
-        'merge. Mend gitmem, or commit in spite of it: git commit --no-verify' >&2
+        "merge. Mend gitmem, or commit in spite of it: git -C $(word "$PWD") commit --no-verify" >&2
     exit 1
 else
-    printf '%s\n' "gitmem: its $event hook could not run; see: gitmem hooks status" >&2
+    printf '%s\n' "gitmem: its $event hook could not run; see:" \
+        "gitmem hooks status --store $(word "$PWD")" >&2
 fi
 exit "$result"
