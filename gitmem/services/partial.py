@@ -6,13 +6,13 @@ approval; the first one is put aside. So what nobody approved is reachable from 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import parse_record_path, record_path
 from gitmem.domain.proposal import SHORT_QUOTES, Proposal
-from gitmem.domain.review import Review
+from gitmem.domain.review import Finding, Review
 from gitmem.errors import InvalidInput, NotFound, Refused
 from gitmem.records import read_record, write_record
 from gitmem.results import MergeResult
@@ -81,6 +81,7 @@ def approve_part(
     draft = _draft(store, judged, choice, person)
     own_words = draft.proposal.kind in SHORT_QUOTES
     findings = check_draft(store, draft, cited_sessions(sessions, draft), own_words=own_words)
+    _check_blockers(findings)
     if choice.texts and person.confirm and not person.confirm(draft_diff(store, draft, findings)):
         return MergeResult(name, "declined", "")
     author = proposer_identity(draft.proposal.proposed_by)
@@ -94,6 +95,16 @@ def approve_part(
     left = sorted(set(judged.branch.proposal.names) - choice.names)
     notes = (f"left out: {', '.join(left)}; the whole is kept as {name}",) if left else ()
     return MergeResult(draft.proposal.id, "merged" if merge else "waiting", merge, notes)
+
+
+def _check_blockers(findings: Iterable[Finding]) -> None:
+    """Refuse what could not be approved, before anybody is asked about it."""
+    for finding in findings:
+        if finding.severity == "blocker":
+            raise Refused(
+                f"{finding.record}: {finding.text}",
+                hint="Nothing was written. Change the text and try again.",
+            )
 
 
 def _draft(store: Store, judged: Judged, choice: Choice, person: Person) -> Draft:
