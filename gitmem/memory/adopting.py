@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gitmem.memory.opened import Confirm
     from gitmem.memory.ruling import ConfirmPolicy
     from gitmem.results import ProposalResult
+    from gitmem.store import Store
     from gitmem.store.edited import Edits
 
 
@@ -50,7 +51,7 @@ class Adopting(Ruling):
         store = self._opened()
         asked = Person(self._who(person), self._now(), os.urandom(16).hex(), confirm)
         edits = find_edits(store) if commit is None else find_commit_edits(store, commit)
-        policy = self._legal_policy(edits)
+        policy = self._legal_policy(store, edits)
         result = adopt(store, self._sessions(), asked, edits)
         if policy is not None:
             state = self._decide(edits, policy, person, confirm_policy)
@@ -58,23 +59,28 @@ class Adopting(Ruling):
         dropped, notes = tuple(edits.dropped), tuple(edits.notes)
         return self._noted(replace(result, dropped=dropped, notes=notes))
 
-    def _legal_policy(self, edits: Edits) -> str | None:
-        """Return the changed policy, if it is one; what is wrong with it is dropped."""
+    def _legal_policy(self, store: Store, edits: Edits) -> str | None:
+        """Return the changed policy, if it is one that takes nothing back unseen; what is wrong
+        with it is dropped."""
         from gitmem.documents import read_policy_by_hand
         from gitmem.domain.layout import POLICY
         from gitmem.errors import InvalidInput
+        from gitmem.store.older_policy import taken_back
 
         if edits.policy is None:
             return None
         try:
             text = edits.policy.decode("utf-8")
             read_policy_by_hand(text, self.policy().text)
+            older = taken_back(store, text)
         except UnicodeDecodeError as error:
             edits.drop(POLICY, f"byte {error.start} is not UTF-8")
         except InvalidInput as error:
             edits.drop(POLICY, error.message)
         else:
-            return text
+            if not older:
+                return text
+            edits.drop(POLICY, older)
         return None
 
     def _decide(
@@ -85,9 +91,11 @@ class Adopting(Ruling):
         from gitmem.errors import Refused, Waiting
 
         try:
-            ruled = self.replace_policy(text, person=person, confirm=confirm)
+            ruled = self.replace_policy(
+                text, expected=edits.policy_now, person=person, confirm=confirm
+            )
         except (Refused, Waiting) as error:
-            edits.drop(POLICY, error.message)
+            edits.drop(POLICY, f"{error.message}. {error.hint}")
             return "nothing"
         if ruled.decision is None:
             edits.notes.append(f"{POLICY}: the policy in force is as before")

@@ -73,7 +73,8 @@ class RecordEdit:
 class Edits:
     """Everything that a person changed, sorted out.
 
-    ``policy`` is the new policy file; ``merged`` are commits that may be the tips of proposals
+    ``policy`` is the new policy file and ``policy_now`` the blob of the one in force, which it
+    is to replace; ``merged`` are commits that may be the tips of proposals
     which were merged by hand; ``dropped`` says what cannot be proposed and why, ``notes`` what
     a person should know besides.
     """
@@ -81,6 +82,7 @@ class Edits:
     base: str
     records: list[RecordEdit] = field(default_factory=list)
     policy: bytes | None = None
+    policy_now: str | None = None
     merged: list[str] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -271,6 +273,7 @@ def _sort_policy(edits: Edits, edit: FileEdit) -> None:
     elif edit.data is None:  # gone
         edits.drop(POLICY, "the policy cannot be removed; change it with `gitmem policy edit`")
     else:
+        edits.policy_now = edit.old
         edits.policy = edit.data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
 
 

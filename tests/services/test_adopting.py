@@ -599,6 +599,61 @@ def test_a_no_to_the_policy_changes_nothing(root: Path) -> None:
     assert state(root) == before
 
 
+def decide(root: Path, key: str, value: str) -> str:
+    with opened(root) as memory:
+        decision = memory.set_policy(key, value, person=BEN).decision
+    assert decision
+    return decision
+
+
+def test_a_policy_begun_before_somebody_elses_decision_does_not_take_that_back(root: Path) -> None:
+    edit(root, 'two_person: "false"', "two_person: true  # 两个人", path="policy.yaml")
+    first = decide(root, "daily_proposals", "7")
+    second = decide(root, "view.lines", "50")
+    edit(root)
+    main = rev(root, MAIN)
+    result = adopt(root)
+    assert [record.name for record in result.records] == ["use-tabs"]
+    assert rev(root, MAIN) == main
+    reason = why_dropped(result)["policy.yaml"]
+    assert reason.startswith(f"was edited before {first} by human:{BEN}, {second} by human:{BEN},")
+    assert "(daily_proposals: 7, view.lines: 50)" in reason
+    edit(root, 'daily_proposals: "20"', "daily_proposals: 7", path="policy.yaml")
+    edit(root, 'lines: "', 'lines: "50" # ', path="policy.yaml")
+    assert adopt(root).dropped == ()
+    with opened(root) as memory:
+        now = {key.key: key.value for key in memory.policy().keys}
+    assert (now["two_person"], now["daily_proposals"], now["view.lines"]) == (True, 7, 50)
+
+
+def test_a_policy_can_be_put_back_as_it_was_and_a_decision_changed_on_purpose(root: Path) -> None:
+    before = (root / "policy.yaml").read_bytes()
+    decide(root, "view.lines", "50")
+    (root / "policy.yaml").write_bytes(before)
+    assert adopt(root).notes[-1].startswith("policy.yaml: decided in policy-")
+    decide(root, "view.lines", "50")
+    edit(root, 'lines: "50"', "lines: 60", path="policy.yaml")
+    assert adopt(root).notes[-1].startswith("policy.yaml: decided in policy-")
+    with opened(root) as memory:
+        assert 60 in [key.value for key in memory.policy().keys if key.key == "view.lines"]
+
+
+def test_a_policy_that_is_set_while_the_person_reads_records_is_not_overwritten(root: Path) -> None:
+    edit(root, 'two_person: "false"', "two_person: true", path="policy.yaml")
+    edit(root)
+
+    def meanwhile(diff: ProposalDiff) -> bool:
+        decide(root, "view.lines", "50")
+        return True
+
+    result = adopt(root, confirm=meanwhile)
+    assert result.proposal
+    assert why_dropped(result)["policy.yaml"].startswith("the policy changed on main meanwhile")
+    with opened(root) as memory:
+        assert 50 in [key.value for key in memory.policy().keys if key.key == "view.lines"]
+    assert "was edited before policy-" in why_dropped(adopt(root))["policy.yaml"]
+
+
 # --- asking, and what happens meanwhile --------------------------------------------------------
 
 
