@@ -18,7 +18,10 @@ from hypothesis import strategies as st
 from gitmem.domain.session import Session, message_digest
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.sessions import Captured, SessionFiles
+from gitmem.sessions.finding import read_before
+from gitmem.sessions.folder import Folder
 from gitmem.transcripts import RawMessage, read_messages, read_transcript
+from gitmem.transcripts.base import part
 from tests.transcripts.lines import human, write
 
 NOW = "2026-11-30T16:20:11Z"
@@ -292,6 +295,22 @@ def test_two_processes_that_capture_under_the_lock_lose_and_mix_nothing(
         [message.parts[0].text for message in session.messages] for session in sessions if session
     )
     assert texts == [[f"{name} says {i}" for i in range(8)] for name in ("a", "b")]
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 4, 100])
+def test_what_a_fork_was_read_of_does_not_depend_on_how_many_are_compared_at_once(
+    files: SessionFiles, tmp_path: Path, at_once: int
+) -> None:
+    said = [RawMessage("user", (part("text", "human", f"第 {n} 句话"),), NOW, f"u{n}", f"t{n}")
+            for n in range(12)]  # fmt: skip
+    with files.stage(said) as staged:
+        stored = files.keep(staged, "claude-code", attested="file", now=NOW, source="a")
+    files.mark_consumed(stored.session.id, 12, None, NOW)
+    with files.stage(said) as fork:
+        for start, found in ((0, [(0, 12)]), (5, [(5, 12)]), (12, [])):
+            wanted = {"attested": "file", "format": "claude-code"}
+            folder = Folder(tmp_path / "sessions")
+            assert read_before(folder, fork, wanted, start, at_once=at_once) == found
 
 
 _STEP = st.sampled_from(["grow", "grow", "break", "mend", "fork", "compact", "cut", "again"])

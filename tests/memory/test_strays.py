@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -360,6 +361,38 @@ def test_what_has_changed_since_is_left_and_named_with_how_to_read_it(root: Path
     assert "has changed since" in reason
     command = shlex.split(reason.partition("to read it: ")[2])
     assert SAID in plain(root, *command[1:])
+
+
+def pasted(command: str, folder: Path) -> str:
+    """Run a command in a shell in another folder; nothing that is named in it may run."""
+    done = subprocess.run(["bash", "-c", command], cwd=folder, check=True, capture_output=True)
+    assert not list(folder.rglob("PWN*"))
+    return done.stdout.decode("utf-8")
+
+
+def test_how_to_read_what_has_changed_since_works_whatever_the_file_is_called(
+    root: Path, tmp_path: Path
+) -> None:
+    path = "records/user/a $(touch PWN);'`touch PWN`.md"
+    for said in ("first\n", "second\n"):
+        (root / path).write_text(said)
+        stray = commit_all(root)
+    with opened(root) as memory:
+        memory.edit("use-tabs", body="Use tabs of width 8.", person=ADA)
+    command = why_dropped(adopt(root, stray))[path].partition("to read it: ")[2]
+    assert pasted(command, tmp_path) == "second\n"
+
+
+def test_a_quote_is_put_back_alone_whatever_its_file_is_called(root: Path, tmp_path: Path) -> None:
+    paths = ["evidence/a*;touch PWN.md", "evidence/ab;touch PWN.md"]
+    for path in paths:
+        (root / path).write_text("kept\n")
+    commit_all(root)
+    for path in paths:
+        (root / path).write_text("mine\n")
+    reason = why_dropped(adopt(root))[paths[0]]
+    pasted(reason.partition("to put it back: ")[2], tmp_path)
+    assert [(root / path).read_text() for path in paths] == ["kept\n", "mine\n"]
 
 
 def test_of_two_strays_the_later_one_alone_is_not_taken_apart(root: Path, proposal: str) -> None:
