@@ -513,6 +513,18 @@ def test_a_file_moved_to_no_place_of_its_name_is_not_taken_for_deleted(
     assert (adopt(root).state, status(root)) == ("nothing", "")
 
 
+def test_a_moved_file_is_put_back_in_the_work_tree_that_it_is_in(
+    root: Path, tmp_path: Path
+) -> None:
+    linked = tmp_path / "it's a  链接"
+    plain(root, "checkout", "-q", "--detach")
+    plain(root, "worktree", "add", "-q", str(linked), "main")
+    (linked / TABS).rename(linked / "records/tabs.md")
+    (linked / "records/user").rmdir()
+    paste(why_dropped(adopt(root))["use-tabs"])
+    assert status(linked) == status(root) == ""
+
+
 def test_a_folder_that_became_a_link_deletes_nothing(root: Path, tmp_path: Path) -> None:
     (root / "records/user").rename(tmp_path / "elsewhere")
     (root / "records/user").symlink_to(tmp_path / "elsewhere")
