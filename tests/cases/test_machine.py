@@ -62,7 +62,7 @@ def test_a_signing_program_that_would_wait_for_ever_is_never_asked(
     assert "gpgsig" not in plain(project.store, "cat-file", "commit", "main")
 
 
-@pytest.mark.parametrize("setting", ["autocrlf", "attributes of the person", "attributes here"])
+@pytest.mark.parametrize("setting", ["autocrlf", "attributes"])
 def test_line_ends_of_a_checkout_are_no_edit_and_no_problem(
     project: Project, tmp_path: Path, setting: str
 ) -> None:
@@ -70,9 +70,6 @@ def test_line_ends_of_a_checkout_are_no_edit_and_no_problem(
     store = project.store
     if setting == "autocrlf":
         plain(store, "config", "--global", "core.autocrlf", "true")
-    elif setting == "attributes of the person":
-        (tmp_path / "attributes").write_text("* text eol=crlf\n")
-        plain(store, "config", "--global", "core.attributesFile", str(tmp_path / "attributes"))
     else:
         (store / ".git/info").mkdir(exist_ok=True)
         (store / ".git/info/attributes").write_text("* text eol=crlf\n")
