@@ -114,7 +114,7 @@ def _show_why(out: Stream, found: Why) -> None:
     out.line()
     out.line(Styled("Because of", "bold"))
     for quote in found.record.evidence:
-        _show_in_context(out, quote, found.contexts)
+        _show_in_context(out, quote, found)
     out.line()
     out.line(Styled("History", "bold"))
     for entry in found.history:
@@ -122,27 +122,27 @@ def _show_why(out: Stream, found: Why) -> None:
     told = {quote.id for quote in found.record.evidence}
     for source in found.sources:
         out.line()
-        _show_source(out, source, found.contexts, told)
+        _show_source(out, source, found, told)
 
 
-def _show_in_context(out: Stream, quote: Quote, contexts: dict[str, str]) -> None:
+def _show_in_context(out: Stream, quote: Quote, found: Why) -> None:
     show_quotes(out, [quote])
-    context = contexts.get(quote.id)
+    context = found.contexts.get(quote.id)
     if context is None:
-        out.line(Styled("the session is not on this machine", "dim"), indent=4)
+        out.line(Styled(found.missing.get(quote.id, ""), "dim"), indent=4)
     elif context.strip() != quote.quote.strip():
         out.line(Styled("the whole message:", "dim"), indent=4)
         out.block(context, indent=6)
 
 
-def _show_source(out: Stream, source: Source, contexts: dict[str, str], told: set[str]) -> None:
+def _show_source(out: Stream, source: Source, found: Why, told: set[str]) -> None:
     """Print a record that came before; of its quotes those that were not ``told`` yet."""
     out.line(Styled("Before: ", "bold"), Styled(source.name, "name"), f", became {source.became}")
     out.line(source.description, indent=2)
     for quote in source.evidence:
         if quote.id not in told:
             told.add(quote.id)
-            _show_in_context(out, quote, contexts)
+            _show_in_context(out, quote, found)
     for entry in source.history:
         _show_history(out, entry)
 

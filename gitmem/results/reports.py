@@ -120,14 +120,15 @@ class Source(_Result):
 @dataclass(frozen=True)
 class Why(_Result):
     """Why a record is believed. ``contexts`` has the whole message around each quote by
-    evidence id, where the session is on this machine; ``sources`` are the records that it came
-    of, back to the first quotes."""
+    evidence id, where the session is on this machine, and ``missing`` says of every other quote
+    why not; ``sources`` are the records that it came of, back to the first quotes."""
 
     name: str
     record: RecordDetail
     history: tuple[HistoryEntry, ...]
     contexts: dict[str, str] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()
+    missing: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the documented JSON shape."""
@@ -138,6 +139,7 @@ class Why(_Result):
             "evidence": record["evidence"],
             "history": [entry.to_json() for entry in self.history],
             "contexts": self.contexts,
+            "missing": self.missing,
             "sources": [source.to_json() for source in self.sources],
         }
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from gitmem.cache import CommitRow
 from gitmem.domain.layout import evidence_path
-from gitmem.domain.session import message_digest
 from gitmem.errors import NotFound, Usage
-from gitmem.results import HistoryEntry, LogEntry, Quote, RecordDetail, Source, Why
+from gitmem.results import HistoryEntry, LogEntry, RecordDetail, Source, Why
 from gitmem.sessions import SessionFiles
 from gitmem.store import Store, review_view
 from gitmem.store.lineage import Relative, ancestors, descendants
 from gitmem.store.presenting import quote_view
+from gitmem.store.quoted import message_around
 
 
 def log(
@@ -58,13 +58,23 @@ def why(store: Store, sessions: SessionFiles, record: RecordDetail, last: int | 
     name = record.summary.name
     end = store.projection.commits(None, 1)[0].seq if last is None else last
     sources = tuple(_sources(store, ancestors(store, name, end)))
-    quotes = [*record.evidence, *(quote for source in sources for quote in source.evidence)]
+    cited = [(name, record.evidence), *((source.name, source.evidence) for source in sources)]
+    found = {
+        quote.id: message_around(
+            sessions, store.facts.evidence(quote.id, evidence_path(owner, quote.id))
+        )
+        for owner, quotes in cited
+        for quote in quotes
+    }
+    unread = [one.missing for one in found.values() if one.state == "unreadable"]
+    store.notes += dict.fromkeys(unread)
     return Why(
         name=name,
         record=record,
         history=_history(store, name, end),
-        contexts=contexts(store, sessions, quotes),
+        contexts={oid: one.message for oid, one in found.items() if one.message is not None},
         sources=sources,
+        missing={oid: one.missing for oid, one in found.items() if one.message is None},
     )
 
 
@@ -110,15 +120,3 @@ def _history(store: Store, name: str, last: int) -> tuple[HistoryEntry, ...]:
             )
         )
     return tuple(history)
-
-
-def contexts(store: Store, sessions: SessionFiles, quotes: Iterable[Quote]) -> dict[str, str]:
-    """Return the whole message around each quote, for sessions that are on this machine."""
-    found = {}
-    for quote in quotes:
-        session = sessions.load(quote.session)
-        message = session.message(quote.message) if session else None
-        evidence = store.projection.blob(quote.id)
-        if message and evidence and message_digest(message) == evidence["digest"]:
-            found[quote.id] = "\n".join(part.text for part in message.parts if part.text)
-    return found

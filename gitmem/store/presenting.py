@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from gitmem.domain.evidence import Evidence
 from gitmem.domain.instants import format_instant
@@ -20,8 +21,10 @@ from gitmem.results import (
     ReviewView,
     ShownRecord,
 )
+from gitmem.sessions import SessionFiles
 from gitmem.store.branches import Judged
 from gitmem.store.drafting import Draft
+from gitmem.store.quoted import changed_quotes
 from gitmem.store.store import Store
 
 
@@ -98,8 +101,12 @@ def draft_diff(store: Store, draft: Draft, findings: Sequence[Finding]) -> Propo
     return _diff(store, summary, draft.proposal, draft.texts, draft.evidence)
 
 
-def judged_diff(store: Store, judged: Judged) -> ProposalDiff:
-    """Return an open proposal as a person reads it before approving."""
+def judged_diff(store: Store, judged: Judged, sessions: SessionFiles | None = None) -> ProposalDiff:
+    """Return an open proposal as a person reads it before approving.
+
+    With ``sessions``, it has a warning for each quote that its session, where it is on this
+    machine, does not bear out (any more): no review holds that, and nothing is blocked by it.
+    """
     branch = judged.branch
     texts, evidence = {}, {}
     for change in branch.proposal.changes:
@@ -109,7 +116,11 @@ def judged_diff(store: Store, judged: Judged) -> ProposalDiff:
             evidence[change.name] = {
                 oid: store.facts.evidence(oid, evidence_path(change.name, oid)) for oid in ids
             }
-    return _diff(store, judged_summary(judged), branch.proposal, texts, evidence)
+    summary = judged_summary(judged)
+    if sessions is not None:
+        found = (*summary.findings, *changed_quotes(sessions, evidence))
+        summary = replace(summary, findings=found)
+    return _diff(store, summary, branch.proposal, texts, evidence)
 
 
 def _diff(
