@@ -50,5 +50,5 @@ class Checking(Deciding, Reading):
         from gitmem.services.verifying import fsck
 
         store = self._opened()
-        done = put_right(store, self._now()) if repair else ()
-        return replace(fsck(store, progress), repaired=tuple(done))
+        done = put_right(store, self._sessions(), self._now()) if repair else ()
+        return self._noted(replace(fsck(store, progress), repaired=tuple(done)))

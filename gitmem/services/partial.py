@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import parse_record_path, record_path
-from gitmem.domain.proposal import SHORT_QUOTES, Proposal
+from gitmem.domain.proposal import OWN_WORDS, SHORT_QUOTES, Proposal
 from gitmem.domain.review import Finding, Review
 from gitmem.errors import InvalidInput, NotFound, Refused
 from gitmem.records import read_record, write_record
@@ -74,6 +74,12 @@ def approve_part(
     _check_names(judged, choice)
     if expected_change not in (None, judged.branch.proposal.change):
         raise changed_meanwhile(name, "approved")
+    if choice.texts and judged.branch.proposal.kind in OWN_WORDS:
+        raise Refused(
+            f"{name} quotes a person's own words as they were; other words need other quotes",
+            hint=f"To say it anew: gitmem reject {name} --reason TEXT, and then remember, edit or "
+            "adopt what it should say.",
+        )
     approval = approval_of(judged.branch.proposal.change, person.who, person.now)
     check_would_do(judged, approval)
     if choice.names == set(judged.branch.proposal.names) and not choice.texts:

@@ -9,7 +9,7 @@ from gitmem.domain.kept import Closing
 from gitmem.domain.layout import KEPT
 from gitmem.domain.proposal import is_proposal_id
 from gitmem.domain.verify import Branch
-from gitmem.errors import GitmemError, InvalidInput, NotFound
+from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused
 from gitmem.repo.differences import diff_text
 from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
 from gitmem.store import (
@@ -124,7 +124,7 @@ def reject(
         Usage: there is no reason, or it is too long.
         InvalidInput: the reason holds a secret, or characters that are not kept.
         NotFound: the proposal is not open, or its branch does not end at a commit.
-        Refused: it is not the change ``expected_change`` any more.
+        Refused: it is not the change ``expected_change`` any more, or a stray on main holds it.
     """
     reason = clean_reason(reason, "a rejection", needed=True)
     proposal_id, tip = store.find_proposal(prefix)
@@ -142,9 +142,30 @@ def reject(
     records = branch.records if branch else {}
     with store.repo.lock():
         store.check_unmoved(proposal_id, tip)
+        if branch:
+            _check_strays(store, branch)
         commit = decide_rejection(store, proposal_id, tip, records, who, now, reason, nonce)
         store.expire_kept(now)
     return MergeResult(proposal_id, "rejected", commit)
+
+
+def _check_strays(store: Store, branch: Branch) -> None:
+    """Refuse to pass over a stray that holds what is rejected: it would stay in main's history.
+
+    Raises:
+        Refused: there is one.
+    """
+    proposal = branch.proposal
+    for oid in store.head().strays:
+        tree = store.repo.reader.commit(oid).tree
+        places = [change.new for change in proposal.changes if change.new]
+        found = [store.facts.entry(tree, place.path) for place in places]
+        holds = any(e and e.oid == place.blob for e, place in zip(found, places, strict=True))
+        if holds or proposal.kind == "adopt":
+            raise Refused(
+                f"the stray {oid[:12]} on main holds what {proposal.id} says, and would keep it",
+                hint=f"Take it off main first: gitmem fsck --repair. Then reject {proposal.id}.",
+            )
 
 
 def _readable(store: Store, proposal_id: str, tip: str) -> Branch | None:

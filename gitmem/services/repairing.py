@@ -14,12 +14,15 @@ from gitmem.domain.kept import Closing
 from gitmem.domain.layout import MAIN, MANIFEST, PROPOSALS, VIEW
 from gitmem.domain.objects import ZERO
 from gitmem.domain.verify import read_decision
-from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused
+from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused, Waiting
 from gitmem.repo import RefUpdate, Repo, diff_trees
 from gitmem.repo.worktree import bring_along, bring_one_along, note_worktree, work_trees
+from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Ledger, Store
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.keeping import STRAY
+from gitmem.store.newest import read_newest
+from gitmem.store.rebasing import rebase_branch
 from gitmem.store.view_file import restore_view
 
 #: Below gitmem's own folder: files that stood for refs and named no commit.
@@ -28,8 +31,10 @@ DAMAGED = "damaged"
 _LOOKED_BACK = 200
 
 
-def repair(store: Store, now: int) -> list[str]:
+def repair(store: Store, sessions: SessionFiles, now: int) -> list[str]:
     """Put right what can be without losing anything, and return a sentence for each.
+
+    What could not be put right is told in the notes of the store.
 
     What is taken out of its place is kept: strays and hand-made commits below
     ``refs/gitmem/kept/``, files that are no refs below gitmem's own folder.
@@ -42,21 +47,40 @@ def repair(store: Store, now: int) -> list[str]:
         raise Refused(f"{store.repo.private} cannot be written, so nothing can be repaired")
     done: list[str] = []
     with store.repo.lock():  # getting it clears what dead writers left
-        done += _said(store)
-        for step in (_projection, _files_for_refs, _strays, _lost_mains, _branches, _work_trees):
-            done += step(store, now)
-            done += _said(store)
+        done += _main(store, now)
+        done += _projection(store, now)
+        done += _files_for_refs(store, now)
+        done += _strays(store, now)
+        done += _lost_mains(store, sessions, now)
+        done += _branches(store, now)
+        done += _work_trees(store, now)
         done += restore_view(store.repo)
         done += [f"let go of {name}, kept for long enough" for name in store.expire_kept(now)]
-    return done
-
-
-def _said(store: Store) -> list[str]:
-    """Take the sentences about what healed by itself on the way."""
-    said = [*store.repo.healed, *store.notes]
+    healed = list(store.repo.healed)
     store.repo.healed.clear()
-    store.notes.clear()
-    return said
+    return healed + done
+
+
+def _main(store: Store, now: int) -> Iterator[str]:
+    """Make main again where it is gone, or names no commit."""
+    newest = read_newest(store.repo)
+    try:
+        old = store.repo.read_ref(MAIN)
+    except InvalidInput:
+        yield _moved_away(store, MAIN, store.repo.git_dir / MAIN, now)
+        old = None
+    if newest is None or not _is_commit(store, newest) or (old and _is_commit(store, old)):
+        return
+    store.repo.publish([RefUpdate(MAIN, newest, old or ZERO)])
+    yield f"made main again, at {newest[:12]}, which was its newest accepted commit"
+
+
+def _is_commit(store: Store, oid: str) -> bool:
+    try:
+        store.repo.reader.commit(oid)
+    except (InvalidInput, NotFound):
+        return False
+    return True
 
 
 def _projection(store: Store, now: int) -> Iterator[str]:
@@ -66,7 +90,7 @@ def _projection(store: Store, now: int) -> Iterator[str]:
         ledger = Ledger(store.repo, fresh)
         ledger.catch_up()
         try:
-            store.head()
+            store.ledger.catch_up()
             reason = difference(store.projection, fresh)
         except Unusable:
             return
@@ -83,11 +107,15 @@ def _projection(store: Store, now: int) -> Iterator[str]:
 def _files_for_refs(store: Store, now: int) -> Iterator[str]:
     """Move away files that stand where proposals' refs are and name no commit."""
     for ref, file in store.broken_proposals().items():
-        folder = store.repo.private / DAMAGED
-        folder.mkdir(mode=0o700, exist_ok=True)
-        target = _free(folder, f"{ref.replace('/', '-')}-{now}")
-        os.rename(file, target)
-        yield f"moved the damaged file of {ref} to {target}"
+        yield _moved_away(store, ref, file, now)
+
+
+def _moved_away(store: Store, ref: str, file: Path, now: int) -> str:
+    folder = store.repo.private / DAMAGED
+    folder.mkdir(mode=0o700, exist_ok=True)
+    target = _free(folder, f"{ref.replace('/', '-')}-{now}")
+    os.rename(file, target)
+    return f"moved the damaged file of {ref} to {target}"
 
 
 def _free(folder: Path, name: str) -> Path:
@@ -98,7 +126,7 @@ def _free(folder: Path, name: str) -> Path:
     return path
 
 
-def _lost_mains(store: Store, now: int) -> Iterator[str]:
+def _lost_mains(store: Store, sessions: SessionFiles, now: int) -> Iterator[str]:
     """Move main forward again to where it was, if nothing was merged since it was set back.
 
     Else what it has no more is brought back on top of what it has.
@@ -109,7 +137,7 @@ def _lost_mains(store: Store, now: int) -> Iterator[str]:
             chain = store.ledger.left_out(lost)
         except (InvalidInput, NotFound) as error:
             where = quote(str(store.repo.root or store.repo.git_dir))
-            yield (
+            store.notes.append(
                 f"left {ref} as it is: {error.message}. "
                 f"To remove it: git -C {where} update-ref -d {quote(ref)}"
             )
@@ -118,29 +146,47 @@ def _lost_mains(store: Store, now: int) -> Iterator[str]:
             _move_main(store, head, lost)
             yield f"moved main forward again to {lost[:12]}, from where it had been set back"
         else:
-            yield from _brought_back(store, ref, lost, chain)
+            yield from _brought_back(store, sessions, ref, lost, chain, now)
 
 
-def _brought_back(store: Store, ref: str, lost: str, chain: Sequence[str]) -> Iterator[str]:
-    """Open merges again as proposals, decide again what was decided, keep strays aside."""
+def _brought_back(
+    store: Store, sessions: SessionFiles, ref: str, lost: str, chain: Sequence[str], now: int
+) -> Iterator[str]:
+    """Merge and decide again, in the order in which it was done; keep strays aside.
+
+    An approval counts as far as the change is the same; what is another change now waits.
+    """
     for oid in reversed(chain):
         try:
             message = message_of(store.repo.reader.commit(oid), oid)
         except InvalidInput:
             message = CommitMessage("made by hand")
         if message.one("Proposal-Id") is not None:
-            name = _as_proposal(store, store.repo.reader.commit(oid).parents[-1])
-            if name:
-                yield f"main went another way since {oid[:12]}; open again: {name}"
+            yield from _merged_again(store, sessions, oid, now)
         elif message.one("Decision") is not None:
-            yield _decided_again(store, oid, message)
+            yield from _decided_again(store, oid, message)
         elif store.repo.read_ref(f"{STRAY}{oid[:12]}") is None:
             store.repo.publish([RefUpdate(f"{STRAY}{oid[:12]}", oid, ZERO)])
             yield f"kept the stray {oid[:12]}; to propose what it says: gitmem adopt {oid[:12]}"
-    is_open = set(store.repo.refs(PROPOSALS).values())
-    missing = [store.repo.reader.commit(oid).parents[-1] for oid in store.ledger.missing(lost)]
-    if is_open.issuperset(missing):
+    is_open = set(store.open_proposals())
+    missing = [message_of(store.repo.reader.commit(oid), oid) for oid in store.ledger.missing(lost)]
+    if all(message.one("Proposal-Id") in is_open for message in missing):
         store.repo.publish([RefUpdate(ref, None, lost)])
+
+
+def _merged_again(store: Store, sessions: SessionFiles, oid: str, now: int) -> Iterator[str]:
+    """Merge again what a merge brought in that main has no more, or open it again."""
+    tip = store.repo.reader.commit(oid).parents[-1]
+    name = _as_proposal(store, tip)
+    if name is None:
+        return
+    try:
+        new = rebase_branch(store, sessions, name, tip, now)
+        if new is not None:
+            store.merge(name, new)
+            yield f"merged {name} again; main had gone another way since {oid[:12]}"
+    except (InvalidInput, Refused, Waiting) as error:
+        yield f"opened {name} again, which main has no more: {error.message}"
 
 
 def _as_proposal(store: Store, tip: str) -> str | None:
@@ -156,14 +202,14 @@ def _as_proposal(store: Store, tip: str) -> str | None:
     return name
 
 
-def _decided_again(store: Store, oid: str, message: CommitMessage) -> str:
+def _decided_again(store: Store, oid: str, message: CommitMessage) -> Iterator[str]:
     """Make a decision of a person again on the main of today, where nothing contradicts it."""
     commit = store.repo.reader.commit(oid)
     fields = read_decision(message, committed_at(commit, oid))
     if store.projection.has_change(fields.id) or (
         fields.rejects and store.projection.decided(fields.rejects)
     ):
-        return f"{fields.id} is on main already"
+        return
     skipped = set(message.all("Skipped"))
     ground = next(one for one in store.repo.first_parents(commit.parents[0]) if one not in skipped)
     changes: dict[str, bytes | None] = {}
@@ -173,14 +219,16 @@ def _decided_again(store: Store, oid: str, message: CommitMessage) -> str:
             continue
         entry = store.facts.entry(now_tree, path.path)
         if (entry.oid if entry else None) != path.old_oid:
-            return (
+            where = quote(str(store.repo.root or store.repo.git_dir))
+            store.notes.append(
                 f"{fields.id} was decided on {path.path}, which is another one now; "
-                f"decide again: git show {oid[:12]}"
+                f"to see it, and decide again: git -C {where} show {oid[:12]}"
             )
+            return
         new = path.new_oid
         changes[path.path] = store.repo.reader.blob(new) if new is not None else None
     store.decide(fields, changes)
-    return f"main went another way since {oid[:12]}; decided again: {fields.id}"
+    yield f"decided {fields.id} again; main had gone another way since {oid[:12]}"
 
 
 def _strays(store: Store, now: int) -> Iterator[str]:
@@ -219,7 +267,7 @@ def _branches(store: Store, now: int) -> Iterator[str]:
             )
         else:
             where = quote(str(store.repo.root or store.repo.git_dir))
-            yield (
+            store.notes.append(
                 f"left {name} as it is while it is checked out; leave it, and repair again: "
                 f"git -C {where} checkout main"
             )

@@ -15,7 +15,7 @@ _UNDO = (
     "It is no memory, and the next merge passes over it. To propose what it says: gitmem adopt. "
     "To take it off main: gitmem fsck --repair"
 )
-_NOTHING = "A later merge passed over it; nothing needs to be done."
+_PASSED = "A later merge passed over it. To propose what it says: gitmem adopt "
 _FETCH = "Fetch the missing objects from another copy of this memory."
 
 
@@ -33,7 +33,8 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         rows = fresh.commits()
         strays = [row for row in reversed(rows) if row.kind == "stray"]
         problems += [_stray(row, _UNDO) for row in strays if row.oid in head.strays]
-        passed = [_stray(row, _NOTHING) for row in strays if row.oid not in head.strays]
+        older = [row for row in strays if row.oid not in head.strays]
+        passed = [_stray(row, _PASSED + row.oid[:12]) for row in older]
         problems += _projection(store, ledger, fresh)
         problems += _branches(store, ledger)
         store.keep_lost()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
+from shlex import quote
 
 from gitmem.cache import CommitRow
 from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
@@ -70,16 +71,26 @@ class Ledger(Fold):
         """
         tip = self._repo.read_ref(MAIN)
         if tip is None:
-            raise NotFound(
-                f"{self._repo.root or self._repo.git_dir} is a git repository, but no memory",
-                hint="Run `gitmem init PATH` to make one.",
-            )
+            raise self._no_main()
         self._projection.check()
         if self._projection.meta("tip") != tip:
             with self._projection.transaction():
                 # Read again: whoever had the projection until now may have gone further.
                 self._follow(self._repo.read_ref(MAIN) or tip, progress)
         return self.known_head()
+
+    def _no_main(self) -> NotFound:
+        where, newest = self._repo.root or self._repo.git_dir, read_newest(self._repo)
+        if newest is None:
+            return NotFound(
+                f"{where} is a git repository, but no memory",
+                hint="Run `gitmem init PATH` to make one.",
+            )
+        return NotFound(
+            f"main of {where} is gone; it was last at {newest[:12]}",
+            hint=f"To make it again there: gitmem fsck --repair, or: git -C {quote(str(where))} "
+            f"branch main {newest}",
+        )
 
     def known_head(self) -> Head:
         """Return where main stood when the projection was brought to its tip.

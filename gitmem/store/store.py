@@ -24,6 +24,9 @@ from gitmem.store.ledger import Head
 from gitmem.store.newest import note_newest
 from gitmem.store.root import check_root
 
+#: Strays that one merge names; `gitmem fsck` names all.
+_NAMED = 3
+
 
 class Store(Branches):
     """One memory: what moves its main."""
@@ -104,6 +107,11 @@ class Store(Branches):
             left = self.repo.publish([RefUpdate(MAIN, planned.oid, before or ZERO), *more])
             advanced.append(planned.oid)
         self.notes += [f"{ref} could not be moved now; the next command does it" for ref in left]
+        self.notes += [
+            f"passed over the stray {oid[:12]}, which is no memory; to propose what it says: "
+            f"gitmem adopt {oid[:12]}"
+            for oid in (head.strays if head else ())[-_NAMED:]
+        ]
         with self._after(advanced):
             self.notes += bring_along(self.repo, before, planned.oid)
             note_newest(self.repo, planned.oid)

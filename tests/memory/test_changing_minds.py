@@ -307,6 +307,31 @@ def test_what_is_deleted_is_rejected_for_good_and_the_rest_is_merged(
     assert memory.fsck().ok
 
 
+def test_a_persons_own_words_are_not_put_in_other_words_over_the_old_quotes(
+    memory: MemoryStore,
+) -> None:
+    memory.set_policy("two_person", "true", person=BEN)
+    waiting = memory.remember("只有这里写过的词。", name="mine", type="user", person=ADA)
+    assert waiting.proposal and waiting.state == "waiting"
+    (shown,) = memory.diff(waiting.proposal).records
+    text = shown.after.replace("只有这里写过的词", "别的词").encode()
+    with pytest.raises(Refused, match="own words"):
+        memory.approve_part(waiting.proposal, only=["mine"], texts={"mine": text}, person=BEN)
+    assert memory.list() == []
+
+
+def test_what_a_stray_holds_is_rejected_once_it_is_off_main(two: tuple[MemoryStore, str]) -> None:
+    memory, proposal = two
+    plain(memory.path, "merge", "-q", "--no-ff", "--no-edit", f"proposals/{proposal}")
+    with opened(memory.path) as fresh:
+        with pytest.raises(Refused, match="stray") as caught:
+            fresh.reject(proposal, reason="no", person=ADA)
+        assert "fsck --repair" in caught.value.hint
+        fresh.fsck(repair=True)
+        fresh.reject(proposal, reason="no", person=ADA)
+    assert TABS.encode() not in pushed(memory.path)
+
+
 # --- revert ----------------------------------------------------------------------------------
 
 
