@@ -152,7 +152,7 @@ def test_a_store_of_another_user_is_refused_until_the_person_trusts_it(
         os.chown(path, 12345, -1)
     with pytest.raises(GitmemError, match="belongs to another user") as caught:
         Repo.open(repo.root)
-    assert f"git config --global --add safe.directory '{repo.root}'" in str(caught.value)
+    assert f"git config --global --add safe.directory {repo.root}" in str(caught.value)
     # gitmem looks where the person's git looks, wherever that configuration lies.
     git(repo.root, "config", "--global", "--add", "safe.directory", str(repo.root))
     Repo.open(repo.root).close()
