@@ -7,6 +7,7 @@ the old content gets the new; everything else is left as it is, and named.
 from __future__ import annotations
 
 import operator
+import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -73,8 +74,8 @@ def advance(
         done = on_files(runner, tree, ["read-tree", "-m", "-u", old, new]) if at_old else None
         if done is not None and done.code == 0:
             return [], True
-    if (tree.git_dir / "index.lock").exists():
-        return [unfinished(tree, "git is at work there (index.lock)")], False
+    if os.path.lexists(tree.lock):
+        return [unfinished(tree, AT_WORK)], False
     along = _index_along(runner, reader, tree, changes, same_text, few=few)
     if along is None:
         return [unfinished(tree, "its index could not be written")], False
@@ -146,9 +147,20 @@ def _index_along(
     return None
 
 
+AT_WORK = "git is at work there (index.lock)"
+
+
 def unfinished(tree: WorkTree, reason: str) -> str:
     """The sentence for a work tree that could not be brought along now."""
-    return f"The files in {tree.path} are still as before, because {reason}; done next time."
+    said = f"The files in {tree.path} are still as before, because {reason}; done next time."
+    return f"{said}{unlocking(tree)}"
+
+
+def unlocking(tree: WorkTree) -> str:
+    """How to go on where a git program that was killed left its lock on the index, or nothing."""
+    if not os.path.lexists(tree.lock):
+        return ""
+    return f" If no git program is at work there: rm {shell_word(str(tree.lock))}"
 
 
 def _linked_folder(root: Path, changes: Iterable[PathChange]) -> bool:

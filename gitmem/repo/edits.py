@@ -16,8 +16,8 @@ from gitmem.domain.layout import MAIN, RECORDS
 from gitmem.domain.objects import blob_id
 from gitmem.domain.shell import shell_word
 from gitmem.errors import InvalidInput
-from gitmem.repo.checkout import read_plain
-from gitmem.repo.index import WorkTree, on_files, read_index
+from gitmem.repo.checkout import read_plain, unlocking
+from gitmem.repo.index import IndexEntry, WorkTree, on_files, read_index
 from gitmem.repo.reader import Found
 from gitmem.repo.refs import symbolic_target
 from gitmem.repo.runner import failed
@@ -96,48 +96,78 @@ def main_work_trees(repo: Repo) -> tuple[list[WorkTree], list[str]]:
     """The work trees whose files can be compared with main, and why another one cannot."""
     notes = []
     head = symbolic_target(repo.work_git_dir)
-    if repo.root is not None and head != MAIN:
+    this = WorkTree("", repo.root, repo.work_git_dir) if repo.root is not None else None
+    if this is not None and head != MAIN and (reason := standing_in_the_way(this)):
+        # Such as a rebase, which leaves main until it is over.
+        notes.append(_not_looked_at(this, reason))
+    elif this is not None and head != MAIN:
         at = head.removeprefix("refs/heads/") if head else "a commit of its own"
         notes.append(
-            f"{repo.root} is at {at} and not on main, so its files were not looked at: "
+            f"{this.path} is at {at} and not on main, so its files were not looked at: "
             "what was edited by hand is adopted from a checkout of main"
         )
     found = []
     trees = work_trees(repo)
-    if repo.root is not None and head == MAIN and repo.root not in [tree.path for tree in trees]:
+    if this is not None and head == MAIN and this.path not in [tree.path for tree in trees]:
         notes.append(
-            f"{repo.root} has no index, so its files were not looked at; this makes one and "
-            f"keeps the files: git -C {shell_word(str(repo.root))} reset"
+            f"{this.path} has no index, so its files were not looked at; this makes one and "
+            "keeps the files: gitmem fsck --repair"
         )
     for tree in trees:
         reason = standing_in_the_way(tree)
         if reason is None and is_behind(repo):
             reason = "they are still as before the last merge"
         if reason:
-            notes.append(f"the files in {tree.path} were not looked at: {reason}")
+            notes.append(_not_looked_at(tree, reason))
         else:
             found.append(tree)
     return found, notes
+
+
+def _not_looked_at(tree: WorkTree, reason: str) -> str:
+    see = unlocking(tree) or f" End that first; see: git -C {shell_word(str(tree.path))} status"
+    return f"the files in {tree.path} were not looked at: {reason}.{see}"
 
 
 def edits_in_files(repo: Repo, tree: WorkTree, commit: str) -> list[FileEdit]:
     """What the files of ``tree`` have otherwise than ``commit``, by path.
 
     Every path of the commit counts, and what lies untracked below ``records`` and ends in
-    ``.md``. Paths that a person told git to overlook or to leave out are passed over. No link
-    is followed.
+    ``.md``. What cannot be taken as it stands has a ``problem``: paths with a conflict, and those
+    that a person told git to overlook. Files that are left out (a sparse checkout) are no edits.
+    No link is followed.
     """
     committed = {path: oid for _, oid, path in repo.list_tree(commit)}
     suspects = committed.keys() & _suspects(repo, tree, commit, committed)
     entries = read_index(repo.runner, tree, [])
-    hidden = {path for path, entry in entries.items() if entry.is_hidden}
+    special = {path for path, entry in entries.items() if entry.is_hidden or entry.stage != "0"}
     untracked = set(_records_below(tree.path, tree.path / RECORDS)) - committed.keys()
     found = []
-    for path in sorted((suspects | untracked) - hidden):
+    for path in sorted(suspects | untracked | special):
         edit = _compared(tree.path, path, committed.get(path))
+        if path in special:
+            edit = _special(tree.path, path, committed.get(path), entries[path], edit)
         if edit is not None:
             found.append(edit)
     return found
+
+
+def _special(
+    root: Path, path: str, old: str | None, entry: IndexEntry, edit: FileEdit | None
+) -> FileEdit | None:
+    """A path with a conflict, or one that git was told to overlook: named, never taken."""
+    git, word = f"git -C {shell_word(str(root))}", shell_word(path)
+    if entry.stage != "0":
+        problem = (
+            "it has a conflict in git: put both together in the file, then run this and "
+            f"`gitmem adopt` again: {git} add -- {word}"
+        )
+        return FileEdit(path, old, None, None, problem)
+    if edit is None or edit.problem or (edit.is_gone and entry.flag in "Ss"):
+        return edit if edit and edit.problem else None
+    flag = "--no-skip-worktree" if entry.flag in "Ss" else "--no-assume-unchanged"
+    problem = f"it is changed, but git was told to overlook it: {git} update-index {flag} -- {word}"
+    return FileEdit(path, old, None, None, problem)
 
 
 def _suspects(

@@ -36,6 +36,22 @@ def write_file(path: Path, data: bytes, *, keep_mode: bool = False, durable: boo
         raise
 
 
+def read_regular(path: Path, max_bytes: int) -> bytes | None:
+    """The first bytes of a plain file; None where something else is there, such as a pipe.
+
+    No link is followed, and opening waits for nobody.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+    """
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return None
+    # Something else may stand there by now.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
+        return file.read(max_bytes)
+
+
 def fsync_folder(folder: Path) -> None:
     """Make the renames in ``folder`` durable; git syncs files, never folders.
 

@@ -36,6 +36,12 @@ class WorkTree:
     git_dir: Path
     index: Path | None = None
 
+    @property
+    def lock(self) -> Path:
+        """The file that is there while a git program writes the index, or was killed at it."""
+        index = self.index or self.git_dir / "index"
+        return index.with_name(f"{index.name}.lock")
+
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
@@ -70,11 +76,11 @@ def is_at(runner: Runner, tree: WorkTree, commit: str) -> bool:
 
 
 def on_files(runner: Runner, tree: WorkTree, args: Sequence[str]) -> Result | None:
-    """Run ``git ARGS``, which compares or writes files of ``tree``.
+    """Run ``git ARGS``, which compares or writes files of ``tree``, and maybe its index.
 
     None, and nothing is run, where git might run a filter.
     """
-    return None if _filters_possible(runner.git_dir) else _git(runner, tree, args)
+    return None if _filters_possible(runner.git_dir) else _git_on_index(runner, tree, args)
 
 
 def update_index(runner: Runner, tree: WorkTree, args: Sequence[str], stdin: bytes) -> bool:
@@ -83,6 +89,15 @@ def update_index(runner: Runner, tree: WorkTree, args: Sequence[str], stdin: byt
     ``stdin`` has whole entries, or paths whose flags alone change.
     """
     done = _writing(runner, tree, ["update-index", *args], stdin)
+    return done is not None and done.code == 0
+
+
+def read_into_index(runner: Runner, tree: WorkTree, commit: str) -> bool:
+    """Make the index be what ``commit`` has, under the store's lock; whether it went well.
+
+    No file is touched.
+    """
+    done = _writing(runner, tree, ["read-tree", commit])
     return done is not None and done.code == 0
 
 
@@ -100,7 +115,7 @@ def _writing(
 ) -> Result | None:
     """Run what writes the index; None where the system refuses."""
     if not _filters_possible(runner.git_dir):
-        return _git(runner, tree, args, stdin)
+        return _git_on_index(runner, tree, args, stdin)
     index = tree.index or tree.git_dir / "index"
     empty = runner.git_dir / PRIVATE / _NO_FILES
     try:
@@ -109,7 +124,7 @@ def _writing(
             empty.rmdir()  # left by a process that was killed; with something in it, it stays
         empty.mkdir(mode=0o700)
         try:
-            done = _git(runner, tree, args, stdin, files=empty)
+            done = _git_on_index(runner, tree, args, stdin, files=empty)
         finally:
             empty.rmdir()
         if time is not None:
@@ -117,6 +132,24 @@ def _writing(
             os.utime(index, ns=(time, time))
     except OSError:
         return None
+    return done
+
+
+def _git_on_index(
+    runner: Runner,
+    tree: WorkTree,
+    args: Sequence[str],
+    stdin: bytes | None = None,
+    *,
+    files: Path | None = None,
+) -> Result:
+    """Run what may write the index, and clear the lock file of a git that was killed at it."""
+    lock = tree.lock
+    was_locked = os.path.lexists(lock)
+    done = _git(runner, tree, args, stdin, files=files)
+    if done.code < 0 and not was_locked:
+        with suppress(OSError):  # it stays in the way then, and is named
+            lock.unlink(missing_ok=True)
     return done
 
 

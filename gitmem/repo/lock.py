@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,19 @@ def make_private(private: Path) -> None:
         ) from error
 
 
+def _check_plain(path: Path) -> None:
+    """Refuse a link, a pipe or a folder in the lock's place: it would lock nothing, or wait."""
+    try:
+        is_plain = stat.S_ISREG(path.lstat().st_mode)
+    except OSError:  # not there yet, or whoever opens it says why not
+        return
+    if not is_plain:
+        raise GitmemError(
+            f"{path}: is no plain file, and no lock that gitmem made",
+            hint=f"Remove it if no gitmem is running: rm -r {shell_word(str(path))}",
+        )
+
+
 class StoreLock:
     """A :class:`filelock.FileLock` whose descriptor goes to the git processes that write.
 
@@ -69,6 +83,7 @@ class StoreLock:
         """
         if self._depth == 0:
             make_private(self._private)
+            _check_plain(self._private / "lock")
         try:
             self._lock.acquire(timeout=timeout)
         except Timeout as error:

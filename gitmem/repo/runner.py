@@ -19,7 +19,7 @@ from gitmem.repo.environment import (
     local_environment,
     parse_version,
 )
-from gitmem.repo.files import write_file
+from gitmem.repo.files import read_regular, write_file
 from gitmem.repo.pipes import exchange
 
 DEFAULT_TIMEOUT = 60.0
@@ -217,6 +217,7 @@ GIT_STAMP = "git-version"
 """Name of the file that says which git was found to be new enough, so that not every command
 has to ask it."""
 
+_MAX_STAMP = 64 * 1024
 _checked: set[str] = set()
 
 
@@ -237,9 +238,10 @@ def remember_git(stamp: Path) -> None:
 
 def _stamped(stamp: Path) -> str:
     try:
-        return stamp.read_text(encoding="utf-8", errors="surrogateescape")
+        data = read_regular(stamp, _MAX_STAMP) or b""
     except OSError:  # it is a shortcut only
         return ""
+    return data.decode("utf-8", "surrogateescape")
 
 
 def require_git(stamp: Path | None = None) -> str:

@@ -8,29 +8,35 @@ the note, and the next command goes on from there.
 
 from __future__ import annotations
 
-import json
 import os
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.domain.layout import MAIN, WORKTREE_NOTE
-from gitmem.domain.objects import EMPTY_TREE, ZERO, is_oid
+from gitmem.domain.objects import EMPTY_TREE, ZERO
 from gitmem.domain.shell import shell_word
-from gitmem.errors import Busy, GitmemError
-from gitmem.repo.checkout import advance, advance_index, unfinished
+from gitmem.errors import Busy, GitFailed, GitmemError, Refused
+from gitmem.repo.checkout import AT_WORK, advance, advance_index, unfinished, unlocking
 from gitmem.repo.discovery import linked_git_dir, read_pointer
-from gitmem.repo.files import fsync_folder, write_file
-from gitmem.repo.index import WorkTree, is_at
-from gitmem.repo.lock import make_private
+from gitmem.repo.index import WorkTree, is_at, read_into_index
 from gitmem.repo.refs import read_ref, symbolic_target
+from gitmem.repo.worktree_note import drop_note, parsed_note, read_note, write_note
 
 if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
 
-_MAX_NOTE = 1024 * 1024
+NO_INDEX = "git's index of them is gone; `gitmem fsck --repair` makes it anew"
+"""Why files wait for an index: without one nobody could tell a person's changes from main's."""
+
+INDEX_LOCK_AGE = 600.0
+"""Seconds after which the lock on an index counts as left behind. git holds one for as long as a
+person writes the message of ``git commit -a``, so nobody but that person can be sure."""
+
+DAMAGED = "damaged"
+"""The folder below gitmem's own for what stood in the way; nothing in it is ever read again."""
+
 _MAIN_TREE = "."
 _COMMIT_WAIT = 10.0  # seconds for which a person's commit waits for a merge to end
 
@@ -40,8 +46,9 @@ _UNDER_WAY = {
     "MERGE_HEAD": "a merge is under way there",
     "CHERRY_PICK_HEAD": "a cherry-pick is under way there",
     "REVERT_HEAD": "a revert is under way there",
+    "sequencer": "a revert or a cherry-pick of several commits is under way there",
     "BISECT_LOG": "a bisect is under way there",
-    "index.lock": "git is at work there (index.lock)",
+    "index.lock": AT_WORK,
 }
 
 
@@ -101,10 +108,11 @@ def note_worktree(repo: Repo, old: str | None) -> None:
     To be called under the lock, before main moves. A work tree that an earlier move left
     behind keeps its older note.
     """
-    noted, _ = _read(repo)
-    fresh = {tree.key: old or ZERO for tree in work_trees(repo, unborn=old is None)}
+    noted, _ = read_note(repo)
+    trees = [*work_trees(repo, unborn=old is None), *(without_index(repo) if old else ())]
+    fresh = {tree.key: old or ZERO for tree in trees}
     if fresh:
-        _write(repo, fresh | noted)
+        write_note(repo, fresh | noted)
 
 
 def bring_along(repo: Repo, old: str | None, new: str) -> list[str]:
@@ -113,7 +121,7 @@ def bring_along(repo: Repo, old: str | None, new: str) -> list[str]:
     Returns sentences about what was left as it is, and why.
     """
     with repo.lock():
-        noted, sentences = _read(repo)
+        noted, sentences = read_note(repo)
         fresh = {tree.key: old or ZERO for tree in work_trees(repo, unborn=old is None)}
         return sentences + _advance(repo, fresh | noted, new)
 
@@ -121,7 +129,7 @@ def bring_along(repo: Repo, old: str | None, new: str) -> list[str]:
 def bring_one_along(repo: Repo, tree: WorkTree, old: str, new: str) -> list[str]:
     """Bring one work tree on main from commit ``old`` to ``new``. See :func:`bring_along`."""
     with repo.lock():
-        noted, sentences = _read(repo)
+        noted, sentences = read_note(repo)
         return sentences + _advance(repo, noted | {tree.key: old}, new)
 
 
@@ -136,11 +144,11 @@ def finish_worktree(repo: Repo) -> list[str]:
         return []
     try:
         with repo.lock(timeout=0):
-            noted, sentences = _read(repo)
+            noted, sentences = read_note(repo)
             new = repo.read_ref(MAIN)
             if new is not None:
                 return sentences + _advance(repo, noted, new)
-            _drop(note)
+            drop_note(note)
             return sentences
     except Busy:  # whoever holds the lock finishes it, or the next command does
         return []
@@ -162,10 +170,10 @@ def heal_index(repo: Repo, git_dir: Path, index: Path) -> IndexHealing | None:
         Busy: another process kept the store's lock.
         GitFailed: the index could not be written.
     """
-    if _behind(repo, git_dir, _parsed(repo.private / WORKTREE_NOTE) or {}) is None:
+    if _behind(repo, git_dir, parsed_note(repo.private / WORKTREE_NOTE) or {}) is None:
         return None  # the usual case beside a writer that is at work: main has not moved yet
     with repo.lock(timeout=_COMMIT_WAIT):
-        noted, _ = _read(repo)
+        noted, _ = read_note(repo)
         found = _behind(repo, git_dir, noted)
         if found is None:
             return None
@@ -200,7 +208,7 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
     """
     sentences: list[str] = []
     pending: dict[str, str] = {}
-    for tree in _all_trees(repo, unborn=ZERO in noted.values()):
+    for tree in _all_trees(repo, unborn=True):
         old = noted.get(tree.key)
         head = new if symbolic_target(tree.git_dir) == MAIN else _head_commit(repo, tree)
         if old is None or head is None or old == head:
@@ -211,6 +219,8 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
             sentences.append(f"{tree.path}: commit {old} is gone; compare with: {see}")
             continue
         reason = standing_in_the_way(tree)
+        if reason is None and old != ZERO and not _has_index(tree):
+            reason = NO_INDEX
         if reason:
             said, done = [unfinished(tree, reason)], False
         else:
@@ -219,7 +229,7 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
         sentences += said
         if not done:
             pending[tree.key] = old
-    _write(repo, pending)
+    write_note(repo, pending)
     return sentences
 
 
@@ -234,68 +244,96 @@ def _tree(repo: Repo, commit: str) -> str | None:
 
 def standing_in_the_way(tree: WorkTree) -> str | None:
     """Why the files of ``tree`` are not to be touched now, or None where nothing is under way."""
-    return next((why for name, why in _UNDER_WAY.items() if (tree.git_dir / name).exists()), None)
+    there = (why for name, why in _UNDER_WAY.items() if os.path.lexists(tree.git_dir / name))
+    return next(there, None)
 
 
-# --- the note ------------------------------------------------------------------------------
+def under_way(repo: Repo) -> list[tuple[WorkTree, str]]:
+    """The work trees in which git is at work, or waits for a person to end something, and what."""
+    found = ((tree, standing_in_the_way(tree)) for tree in _all_trees(repo, unborn=True))
+    return [(tree, why) for tree, why in found if why]
 
 
-def _read(repo: Repo) -> tuple[dict[str, str], list[str]]:
-    """What is noted (work tree -> commit), and a sentence if the note cannot be read."""
-    path = repo.private / WORKTREE_NOTE
-    if not os.path.lexists(path):
-        return {}, []
-    noted = _parsed(path)
-    if noted is None:
-        _drop(path)
-        see = f"git -C {shell_word(str(repo.root or repo.git_dir))} status"
-        return {}, [f"Dropped {path}, which was damaged; compare your files with: {see}"]
-    return noted, []
+# --- an index that is locked, or gone --------------------------------------------------------
 
 
-def _parsed(path: Path) -> dict[str, str] | None:
-    """What the note says; None where it is damaged or gone."""
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return None  # a link, a folder or a pipe is not what was noted
-        with path.open("rb") as file:
-            noted = json.loads(file.read(_MAX_NOTE))
-    except (FileNotFoundError, ValueError):
-        return None
-    except OSError as error:
-        raise GitmemError(f"{path}: cannot be read ({error.strerror})") from error
-    if not isinstance(noted, dict) or not all(
-        isinstance(oid, str) and is_oid(oid) for oid in noted.values()
-    ):
-        return None
-    return noted
+def index_locks(repo: Repo, now: float) -> list[tuple[Path, float]]:
+    """The locks on the indexes of all work trees, each with its age in seconds.
+
+    ``now`` is in seconds since 1970.
+    """
+    found = []
+    for tree in _all_trees(repo, unborn=True):
+        try:
+            found.append((tree.lock, now - tree.lock.lstat().st_mtime))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+    return found
 
 
-def _drop(path: Path) -> None:
-    """Remove whatever stands in the note's place, unless it is a folder with something in it."""
-    try:
-        if stat.S_ISDIR(path.lstat().st_mode):
-            path.rmdir()
-        else:
-            path.unlink()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise GitmemError(
-            f"{path}: is in the way of a file of gitmem's, and cannot be removed "
-            f"({error.strerror})",
-            hint=f"Nothing was changed. Move it elsewhere: mv {shell_word(str(path))} SOMEWHERE",
-        ) from error
+def stale_index_locks(repo: Repo, now: float) -> list[Path]:
+    """Those of :func:`index_locks` that are older than :data:`INDEX_LOCK_AGE`."""
+    return [lock for lock, age in index_locks(repo, now) if age > INDEX_LOCK_AGE]
 
 
-def _write(repo: Repo, noted: dict[str, str]) -> None:
-    path: Path = repo.private / WORKTREE_NOTE
-    if not noted:
-        _drop(path)
-        return
-    make_private(repo.private)
-    try:
-        write_file(path, json.dumps(noted, sort_keys=True).encode("ascii"))
-        fsync_folder(repo.private)
-    except OSError as error:
-        raise GitmemError(f"{path}: could not be written ({error.strerror})") from error
+def clear_stale_index_lock(repo: Repo, lock: Path, now: float) -> Path | None:
+    """Move a stale lock on an index into gitmem's own folder; where it is then.
+
+    None, and nothing is done, where it is not one of :func:`stale_index_locks` any more.
+
+    Raises:
+        GitmemError: it could not be moved.
+    """
+    with repo.lock():
+        if lock not in stale_index_locks(repo, now):
+            return None
+        folder: Path = repo.private / DAMAGED
+        stem = lock.relative_to(repo.git_dir).as_posix().replace("/", "-")
+        names = (f"{stem}-{int(now)}{end}" for end in ("", *(f"-{n}" for n in range(2, 1000))))
+        try:
+            if folder.is_symlink():
+                raise FileExistsError(0, f"{folder} is a symbolic link")
+            folder.mkdir(mode=0o700, exist_ok=True)
+            target = next(folder / name for name in names if not os.path.lexists(folder / name))
+            lock.rename(target)
+        except OSError as error:
+            raise GitmemError(
+                f"{lock}: could not be moved away ({error.strerror})",
+                hint=f"If no git program is at work there: rm {shell_word(str(lock))}",
+            ) from error
+        return target
+
+
+def without_index(repo: Repo) -> list[WorkTree]:
+    """The work trees on main whose index is gone, though files of main are there.
+
+    Where there are none, as after ``clone --no-checkout``, nothing was checked out.
+    """
+    main = repo.read_ref(MAIN)
+    lacking = [tree for tree in work_trees(repo, unborn=True) if not _has_index(tree)]
+    if main is None or not lacking:
+        return []
+    paths = [path for _, _, path in repo.list_tree(main)]
+    return [tree for tree in lacking if any(os.path.lexists(tree.path / path) for path in paths)]
+
+
+def _has_index(tree: WorkTree) -> bool:
+    return os.path.lexists(tree.git_dir / "index")
+
+
+def make_index(repo: Repo, tree: WorkTree) -> None:
+    """Make the index of ``tree`` anew from its HEAD; no file is touched.
+
+    Where main moved since the index was gone, it is made from the commit that the files are at;
+    :func:`finish_worktree` brings both along then.
+
+    Raises:
+        GitmemError: it has one, or none can be made.
+    """
+    with repo.lock():
+        if _has_index(tree):
+            raise Refused(f"{tree.path} has an index already")
+        noted, _ = read_note(repo)
+        at = noted.get(tree.key) or _head_commit(repo, tree)
+        if at is None or not read_into_index(repo.runner, tree, at):
+            raise GitFailed(f"no index could be made for {tree.path}{unlocking(tree)}")

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from gitmem.domain.session import MAX_SESSION_ID, SESSION_ID
 from gitmem.domain.shell import shell_word
 from gitmem.errors import GitmemError
+from gitmem.repo.places import misplaced
 from gitmem.sessions.format import Stored, end_of_lines, read_header, scan
 
 #: How the name of a file begins that is no session yet.
@@ -55,13 +56,15 @@ class Folder:
                 yield path, header
 
     def check(self) -> None:
-        """Refuse a link in place of the folder."""
+        """Refuse a link, or a file, in place of the folder."""
         if self.directory.is_symlink():
             raise GitmemError(
                 f"{self.directory}: is a symbolic link; conversations are kept only inside the "
                 "git directory",
                 hint=f"Remove it if you did not make it: rm {shell_word(str(self.directory))}",
             )
+        for found in misplaced(self.directory.parent, [self.directory.name], []):
+            raise found.error
 
     def read(self, session_id: str) -> Stored | None:
         """Look through a session file; None where there is none with this id.
@@ -114,9 +117,11 @@ class Folder:
 
 
 def _check_file(path: Path) -> None:
-    if path.is_symlink():
+    """Refuse what is no plain file: opening a pipe would wait for somebody to write to it."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        what = "a symbolic link" if path.is_symlink() else "no plain file"
         raise GitmemError(
-            f"{path}: is a symbolic link, and no session that gitmem stored",
+            f"{path}: is {what}, and no session that gitmem stored",
             hint=f"Remove it: rm {shell_word(str(path))}",
         )
 

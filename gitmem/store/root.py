@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 
+from gitmem.domain.shell import shell_word
 from gitmem.errors import Refused
 from gitmem.repo import Repo
-from gitmem.repo.files import write_file
+from gitmem.repo.files import read_regular, write_file
 
 #: The file below the git directory that remembers it.
 ROOT_FILE = "root"
+_MAX_BYTES = 64
 
 
 def check_root(repo: Repo, root: str) -> None:
@@ -22,11 +24,17 @@ def check_root(repo: Repo, root: str) -> None:
     """
     path = repo.private / ROOT_FILE
     try:
-        known = path.read_text(encoding="ascii", errors="replace").strip()
+        data = read_regular(path, _MAX_BYTES)
     except FileNotFoundError:
         if os.access(repo.private, os.W_OK):
             write_file(path, f"{root}\n".encode("ascii"))
         return
+    if data is None:
+        raise Refused(
+            f"{path}: is no plain file, so it does not say with which commit this memory begins",
+            hint=f"Remove it if you did not make it: rm -r {shell_word(str(path))}",
+        )
+    known = data.decode("ascii", "replace").strip()
     if known != root:
         raise Refused(
             f"main begins with {root[:12]}, but this memory with {known[:12]}: its history was "
