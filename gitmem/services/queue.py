@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from shlex import quote
-
 from gitmem.documents import clean_reason
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import KEPT
 from gitmem.domain.proposal import is_proposal_id
+from gitmem.domain.shell import shell_word
 from gitmem.domain.verify import Branch
 from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused
 from gitmem.repo.differences import diff_text
@@ -184,8 +183,8 @@ def _check_commit(store: Store, proposal_id: str, tip: str) -> None:
     try:
         store.repo.reader.commit(tip)
     except (NotFound, InvalidInput) as error:
-        where = quote(str(store.repo.root or store.repo.git_dir))
+        where = store.repo.shell_word
         raise NotFound(
             f"{proposal_id} is no branch that could be rejected: {error.message}",
-            hint=f"To remove it: git -C {where} branch -D {quote('proposals/' + proposal_id)}",
+            hint=f"To remove it: git -C {where} branch -D {shell_word('proposals/' + proposal_id)}",
         ) from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from shlex import quote
 
 from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.cache.comparing import difference
@@ -13,9 +12,11 @@ from gitmem.domain.commit_message import CommitMessage
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import MAIN, MANIFEST, PROPOSALS, VIEW
 from gitmem.domain.objects import ZERO
+from gitmem.domain.shell import shell_word
 from gitmem.domain.verify import read_decision
 from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused, Waiting
-from gitmem.repo import RefUpdate, Repo, diff_trees
+from gitmem.repo import RefUpdate, diff_trees
+from gitmem.repo.index import index_tree
 from gitmem.repo.worktree import bring_along, bring_one_along, note_worktree, work_trees
 from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Ledger, Store
@@ -136,10 +137,10 @@ def _lost_mains(store: Store, sessions: SessionFiles, now: int) -> Iterator[str]
         try:
             chain = store.ledger.left_out(lost)
         except (InvalidInput, NotFound) as error:
-            where = quote(str(store.repo.root or store.repo.git_dir))
+            where = store.repo.shell_word
             store.notes.append(
                 f"left {ref} as it is: {error.message}. "
-                f"To remove it: git -C {where} update-ref -d {quote(ref)}"
+                f"To remove it: git -C {where} update-ref -d {shell_word(ref)}"
             )
             continue
         if store.repo.reader.commit(chain[-1]).parents[:1] == (head.accepted,):
@@ -219,7 +220,7 @@ def _decided_again(store: Store, oid: str, message: CommitMessage) -> Iterator[s
             continue
         entry = store.facts.entry(now_tree, path.path)
         if (entry.oid if entry else None) != path.old_oid:
-            where = quote(str(store.repo.root or store.repo.git_dir))
+            where = store.repo.shell_word
             store.notes.append(
                 f"{fields.id} was decided on {path.path}, which is another one now; "
                 f"to see it, and decide again: git -C {where} show {oid[:12]}"
@@ -266,10 +267,10 @@ def _branches(store: Store, now: int) -> Iterator[str]:
                 "is how a proposal is put in other words"
             )
         else:
-            where = quote(str(store.repo.root or store.repo.git_dir))
+            where = store.repo.shell_word
             store.notes.append(
                 f"left {name} as it is while it is checked out; leave it, and repair again: "
-                f"git -C {where} checkout main"
+                f"git -C {where} checkout main --"
             )
 
 
@@ -290,19 +291,13 @@ def _work_trees(store: Store, now: int) -> Iterator[str]:
     """Bring along checked-out files that are those of an earlier main, to the letter."""
     tip = store.head().tip
     for tree in work_trees(store.repo):
-        index = _index_tree(store.repo, tree.git_dir)
+        index = index_tree(store.repo.runner, tree)
         if index is None or index == store.repo.reader.commit(tip).tree:
             continue
         old = _with_tree(store, tip, index)
         if old is not None:
             store.notes += bring_one_along(store.repo, tree, old, tip)
             yield f"brought the files in {tree.path} along from {old[:12]}"
-
-
-def _index_tree(repo: Repo, git_dir: Path) -> str | None:
-    """The tree that an index would make; None where it has conflicts."""
-    result = repo.runner.run(["write-tree"], ok=range(256), writes=True, git_dir=git_dir)
-    return result.out.decode("ascii", "replace").strip() if result.code == 0 else None
 
 
 def _with_tree(store: Store, tip: str, tree: str) -> str | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from shlex import quote
-
 from gitmem.cache import CommitRow, Damaged, Projection, Unusable
 from gitmem.cache.comparing import difference
 from gitmem.domain.layout import CACHE, MAIN, PROPOSALS
+from gitmem.domain.shell import shell_word
 from gitmem.errors import GitFailed, GitmemError
 from gitmem.results import FsckReport, Problem, Progress
 from gitmem.store import Ledger, Store
@@ -54,7 +53,7 @@ def _stray(row: CommitRow, fix: str) -> Problem:
 
 def _lost(store: Store, ledger: Ledger) -> list[Problem]:
     """Name accepted commits that main has no more; they are kept aside."""
-    where = quote(str(store.repo.root or store.repo.git_dir))
+    where = store.repo.shell_word
     return [
         Problem(
             ref,
@@ -68,7 +67,7 @@ def _lost(store: Store, ledger: Ledger) -> list[Problem]:
 
 def _branches(store: Store, ledger: Ledger) -> list[Problem]:
     found = []
-    where = quote(str(store.repo.root or store.repo.git_dir))
+    where = store.repo.shell_word
     for ref, tip in sorted(store.repo.refs(PROPOSALS).items()):
         name = ref.removeprefix(PROPOSALS)
         try:
@@ -78,11 +77,11 @@ def _branches(store: Store, ledger: Ledger) -> list[Problem]:
         except GitmemError as error:
             fix = (
                 "It cannot be merged. To cut off what was made by hand: gitmem fsck --repair. "
-                f"To remove it: git -C {where} branch -D {quote('proposals/' + name)}"
+                f"To remove it: git -C {where} branch -D {shell_word('proposals/' + name)}"
             )
             found.append(Problem(ref, error.message, fix))
     for ref, file in store.broken_proposals().items():
-        fix = f"git passes over it. To remove it: rm {quote(str(file))}"
+        fix = f"git passes over it. To remove it: rm {shell_word(str(file))}"
         found.append(Problem(ref, "the file of this ref does not name a commit", fix))
     return found
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 
 from gitmem.cache import CommitRow
 from gitmem.domain.actors import is_person
@@ -19,6 +18,7 @@ from gitmem.domain.planned import LEDGER_IDENTITY
 from gitmem.domain.policy import Decision
 from gitmem.domain.proposal import proposal_message, rebase_message
 from gitmem.domain.review import Review, review_message
+from gitmem.domain.shell import shell_word
 from gitmem.domain.verify import Branch, Ground, judge
 from gitmem.errors import Busy, InvalidInput, NotFound, Refused
 from gitmem.repo import NewCommit, RefUpdate
@@ -260,12 +260,13 @@ class Branches(Keeping):
             if held != proposal_id:
                 raise InvalidInput(f"the branch holds the proposal {held}")
         except (InvalidInput, NotFound) as error:
+            name = shell_word(proposal_id)
             raise InvalidInput(
                 error.message,
                 where=f"{proposal_id} cannot be read",
                 hint=error.hint
                 or "To cut off what was made by hand: gitmem fsck --repair\n"
-                f'To clear it away: gitmem reject --reason "unreadable" -- {quote(proposal_id)}',
+                f'To clear it away: gitmem reject --reason "unreadable" -- {name}',
             ) from error
         return judged
 

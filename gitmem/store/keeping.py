@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from shlex import quote
 
 from gitmem.domain.commit_message import write_message
 from gitmem.domain.instants import format_instant
@@ -97,7 +96,7 @@ class Keeping(OpenStore):
         if is_checked_out(self.repo, ref):
             self.notes.append(
                 f"proposals/{proposal_id} is checked out, so the branch stays until you leave it: "
-                f"git -C {quote(str(self.repo.root or self.repo.git_dir))} checkout main"
+                f"git -C {self.repo.shell_word} checkout main --"
             )
             return []
         return [RefUpdate(ref, None, tip)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from shlex import quote
 
 from gitmem.cache import CommitRow
 from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
@@ -88,8 +87,8 @@ class Ledger(Fold):
             )
         return NotFound(
             f"main of {where} is gone; it was last at {newest[:12]}",
-            hint=f"To make it again there: gitmem fsck --repair, or: git -C {quote(str(where))} "
-            f"branch main {newest}",
+            hint="To make it again there: gitmem fsck --repair\n"
+            f"Or: git -C {self._repo.shell_word} branch main {newest}",
         )
 
     def known_head(self) -> Head:

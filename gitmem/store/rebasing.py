@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from shlex import quote
 
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import PROPOSALS
@@ -37,10 +36,10 @@ def rebase_branch(
         Busy: it moved.
     """
     if is_checked_out(store.repo, PROPOSALS + proposal_id):
-        where = quote(str(store.repo.root or store.repo.git_dir))
+        where = store.repo.shell_word
         raise Refused(
             f"proposals/{proposal_id} is checked out, and would change under the files there",
-            hint=f"Leave it first: git -C {where} checkout main",
+            hint=f"Leave it first: git -C {where} checkout main --",
         )
     with store.repo.lock():
         head = store.head()

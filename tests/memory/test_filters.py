@@ -79,6 +79,7 @@ OPERATIONS: dict[str, Callable[[Path], object]] = {
     "list": in_memory(lambda memory: memory.list()),
     "adopt": in_memory(lambda memory: memory.adopt(person=ADA)),
     "fsck": in_memory(lambda memory: memory.fsck()),
+    "fsck --repair": in_memory(lambda memory: memory.fsck(repair=True)),
     "approve": in_memory(lambda memory: memory.approve(memory.proposals()[0].id, person=ADA)),
     "hooks": hooks,
     "a merge that was cut off": cut_off,
