@@ -50,7 +50,7 @@ class Adopting(Ruling):
 
         store = self._opened()
         asked = Person(self._who(person), self._now(), os.urandom(16).hex(), confirm)
-        edits = find_edits(store) if commit is None else find_commit_edits(store, commit)
+        edits = find_edits(store, asked.who) if commit is None else find_commit_edits(store, commit)
         policy = self._legal_policy(store, edits)
         result = adopt(store, self._sessions(), asked, edits)
         if policy is not None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import operator
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gitmem.domain.layout import parse_record_path
 from gitmem.domain.objects import FILE_MODE, blob_id
 from gitmem.domain.shell import shell_word
 from gitmem.errors import GitFailed, InvalidInput
+from gitmem.repo.begun import Begun
 from gitmem.repo.files import write_file
 from gitmem.repo.index import IndexEntry, WorkTree, on_files, read_index, update_index
 from gitmem.repo.reader import MAX_OBJECT, Found, Reader
@@ -25,6 +27,16 @@ from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees
 SameText = Callable[[bytes, bytes], bool]
 """Whether one file says what another says, so that nothing is lost where that replaces it."""
 
+Carries = Callable[[bytes, bytes, bytes], bool]
+"""Whether the third file has everything that a person changed in the first since the second."""
+
+
+def carries_nothing(mine: bytes, begun: bytes, new: bytes) -> bool:
+    """The answer where nobody can read what the files say."""
+    return False
+
+
+_Replaceable = Callable[[str, bytes, str], bool]  # path, a person's content, the new blob
 _NAMED = 10  # paths left behind that are named one by one
 _FEW = 200
 """Up to so many files are brought along one by one: ``read-tree -m -u`` walks the whole index,
@@ -36,6 +48,7 @@ class _Left:
     """What stays as a person has it: path and reason."""
 
     reasons: dict[str, str] = field(default_factory=dict)
+    edited: set[str] = field(default_factory=set)
 
     def add(self, path: str, reason: str) -> None:
         self.reasons.setdefault(path, reason)
@@ -58,10 +71,14 @@ def advance(
     old: str,
     new: str,
     same_text: SameText = operator.eq,
+    carries: Carries = carries_nothing,
+    begun: dict[str, Begun] | None = None,
 ) -> tuple[list[str], bool]:
     """Bring ``tree`` from the tree object ``old`` to ``new``.
 
-    What a person has changed is left, unless it says what the new file says (``same_text``).
+    What a person has changed is left, unless it says what the new file says (``same_text``), or
+    that has everything which they changed (``carries``). ``begun`` is brought up to date: what
+    each file that is left was begun on.
     Returns sentences about what was left, and whether it is done (False: try again later).
     """
     changes = _changes(runner, reader, old, new)
@@ -73,22 +90,59 @@ def advance(
         at_old = all(_now(entries, c) == _pair(c.old_mode, c.old_oid) for c in changes)
         done = on_files(runner, tree, ["read-tree", "-m", "-u", old, new]) if at_old else None
         if done is not None and done.code == 0:
+            _note_begun(tree.path, changes, _Left(), begun, ())
             return [], True
     if os.path.lexists(tree.lock):
         return [unfinished(tree, AT_WORK)], False
-    along = _index_along(runner, reader, tree, changes, same_text, few=few)
+    begun = {} if begun is None else begun
+    replaceable = _replaceable(reader, same_text, carries, begun)
+    along = _index_along(runner, reader, tree, changes, replaceable, few=few)
     if along is None:
         return [unfinished(tree, "its index could not be written")], False
     left, entries = along
-
-    def replaceable(mine: bytes, new_oid: str) -> bool:
-        return same_text(mine, reader.blob(new_oid))
-
     skipped = {path for path, entry in entries.items() if entry.flag in "Ss"}
     for change in changes:
         if change.path not in skipped:
             _update_file(reader, tree.path, change, left, replaceable)
+    _note_begun(tree.path, changes, left, begun, skipped)
     return left.sentences(tree.path), True
+
+
+def _replaceable(
+    reader: Reader, same_text: SameText, carries: Carries, begun: Mapping[str, Begun]
+) -> _Replaceable:
+    """Whether nothing of a person's is lost where a path's new blob replaces what they have."""
+
+    def replaceable(path: str, mine: bytes, new_oid: str) -> bool:
+        new = reader.blob(new_oid)
+        if same_text(mine, new):
+            return True
+        base = begun[path].base if path in begun else ""
+        (found,) = reader.read_many([base]) if base else (None,)
+        return isinstance(found, Found) and carries(mine, found.data, new)
+
+    return replaceable
+
+
+def _note_begun(
+    root: Path,
+    changes: Iterable[PathChange],
+    left: _Left,
+    begun: dict[str, Begun] | None,
+    skipped: Collection[str],
+) -> None:
+    """Note what records that stay as a person has them were begun on; forget the others."""
+    if begun is None:
+        return
+    for change in changes:
+        path, old = change.path, change.old_oid or ""
+        is_edited = path in left.edited or (path in skipped and os.path.lexists(root / path))
+        if is_edited and parse_record_path(path):
+            begun.setdefault(path, Begun(old, old))
+        elif path not in left.reasons:
+            begun.pop(path, None)
+        if path in begun and begun[path].on == (change.new_oid or ""):
+            del begun[path]
 
 
 def advance_index(
@@ -107,7 +161,8 @@ def advance_index(
         GitFailed: the index could not be written.
     """
     changes = _changes(runner, reader, old, new)
-    along = _index_along(runner, reader, tree, changes, same_text, few=len(changes) <= _FEW)
+    replaceable = _replaceable(reader, same_text, carries_nothing, {})
+    along = _index_along(runner, reader, tree, changes, replaceable, few=len(changes) <= _FEW)
     if along is None:
         raise GitFailed(f"the index {tree.index or tree.git_dir / 'index'} could not be written")
     return along[0].reasons
@@ -125,7 +180,7 @@ def _index_along(
     reader: Reader,
     tree: WorkTree,
     changes: Sequence[PathChange],
-    same_text: SameText,
+    replaceable: _Replaceable,
     *,
     few: bool,
 ) -> tuple[_Left, dict[str, IndexEntry]] | None:
@@ -133,11 +188,11 @@ def _index_along(
 
     moved = {change.old_oid for change in changes}
 
-    def staged(oid: str, new_oid: str) -> bool:
+    def staged(path: str, oid: str, new_oid: str) -> bool:
         if oid in moved:  # by `git mv`: the old commit has it
             return True
         (found,) = reader.read_many([oid])
-        return isinstance(found, Found) and same_text(found.data, reader.blob(new_oid))
+        return isinstance(found, Found) and replaceable(path, found.data, new_oid)
 
     for paths in ([change.path for change in changes], []) if few else ([],):
         # The second time everything is looked at: something staged may stand in the way.
@@ -177,7 +232,7 @@ def _update_index(
     changes: Iterable[PathChange],
     entries: dict[str, IndexEntry],
     left: _Left,
-    replaceable: Callable[[str, str], bool],
+    replaceable: Callable[[str, str, str], bool],
 ) -> bool:
     """Give the new commit's entries to paths that still have the old one's."""
     lines: list[bytes] = []
@@ -193,7 +248,10 @@ def _update_index(
         elif now == _pair(change.new_mode, change.new_oid):
             continue
         elif now != _pair(change.old_mode, change.old_oid) and not (
-            now and now[0] == FILE_MODE and change.new_oid and replaceable(now[1], change.new_oid)
+            now
+            and now[0] == FILE_MODE
+            and change.new_oid
+            and replaceable(change.path, now[1], change.new_oid)
         ):
             left.add(change.path, "another version of it is staged")
         elif change.new_oid and _blocked(change.path, entries, folders):
@@ -249,7 +307,7 @@ def _update_file(
     root: Path,
     change: PathChange,
     left: _Left,
-    replaceable: Callable[[bytes, str], bool],
+    replaceable: _Replaceable,
 ) -> None:
     if change.new_mode not in (FILE_MODE, NO_MODE):
         return
@@ -259,6 +317,7 @@ def _update_file(
             return
         path = root / change.path
         if not _holds(path, change, replaceable):
+            left.edited.add(change.path)
             left.add(change.path, "it was changed here")
         elif change.new_oid is None:
             _remove(root, path)
@@ -304,7 +363,7 @@ def _has(path: Path, oid: str) -> bool:
     return content is not None and blob_id(content) == oid
 
 
-def _holds(path: Path, change: PathChange, replaceable: Callable[[bytes, str], bool]) -> bool:
+def _holds(path: Path, change: PathChange, replaceable: _Replaceable) -> bool:
     """Whether the file is as the old or the new commit has it, or says what the new one says.
 
     A checkout may have given it CRLF line ends; that is no change of a person's.
@@ -314,7 +373,7 @@ def _holds(path: Path, change: PathChange, replaceable: Callable[[bytes, str], b
     if content is None:
         return old is None or new is None
     ids = {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
-    return bool(ids & {old, new}) or (new is not None and replaceable(content, new))
+    return bool(ids & {old, new}) or (new is not None and replaceable(change.path, content, new))
 
 
 def _remove(root: Path, path: Path) -> None:

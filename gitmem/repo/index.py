@@ -19,7 +19,7 @@ from gitmem.domain.layout import PRIVATE
 from gitmem.repo.opening import read_config
 from gitmem.repo.runner import Result, Runner
 
-_ANY_STATUS = range(256)
+_ANY_STATUS = range(-128, 256)  # below 0: ended by a signal
 _NO_FILES = "no-files"
 """An empty folder beside the store's lock, there while git writes an index."""
 

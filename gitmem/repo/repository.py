@@ -12,7 +12,7 @@ from gitmem.domain.layout import PRIVATE
 from gitmem.domain.objects import is_oid
 from gitmem.errors import InvalidInput
 from gitmem.repo import trees
-from gitmem.repo.checkout import SameText
+from gitmem.repo.checkout import Carries, SameText, carries_nothing
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.lock import DEFAULT_WAIT, StoreLock
 from gitmem.repo.opening import check_openable, check_surroundings, init_repository
@@ -42,6 +42,8 @@ class Repo:
         reader: reads objects and resolves revisions.
         healed: sentences about what earlier, cut-off writes had left and was cleared.
         same_text: whether a person's file says what a new file says, which may replace it then.
+        carries: whether a new file has everything that a person changed in theirs since they
+            began it, which may replace it then, too.
     """
 
     def __init__(self, root: Path, *, trace: Trace | None = None) -> None:
@@ -54,6 +56,7 @@ class Repo:
         self.reader = Reader(self.runner)
         self.healed: list[str] = []
         self.same_text: SameText = operator.eq
+        self.carries: Carries = carries_nothing
         self._inflight: list[str] = []
         self._lock: StoreLock | None = None
 

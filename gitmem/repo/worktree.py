@@ -18,6 +18,7 @@ from gitmem.domain.layout import MAIN, WORKTREE_NOTE
 from gitmem.domain.objects import EMPTY_TREE, ZERO
 from gitmem.domain.shell import shell_word
 from gitmem.errors import Busy, GitFailed, GitmemError, Refused
+from gitmem.repo.begun import read_begun, write_begun
 from gitmem.repo.checkout import AT_WORK, advance, advance_index, unfinished, unlocking
 from gitmem.repo.discovery import linked_git_dir, read_pointer
 from gitmem.repo.index import WorkTree, is_at, read_into_index
@@ -208,6 +209,7 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
     """
     sentences: list[str] = []
     pending: dict[str, str] = {}
+    begun = read_begun(repo)
     for tree in _all_trees(repo, unborn=True):
         old = noted.get(tree.key)
         head = new if symbolic_target(tree.git_dir) == MAIN else _head_commit(repo, tree)
@@ -224,11 +226,13 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
         if reason:
             said, done = [unfinished(tree, reason)], False
         else:
-            trees = (old_tree, new_tree)
-            said, done = advance(repo.runner, repo.reader, tree, *trees, repo.same_text)
+            mine = begun.setdefault(tree.key, {})
+            rules = (repo.same_text, repo.carries, mine)
+            said, done = advance(repo.runner, repo.reader, tree, old_tree, new_tree, *rules)
         sentences += said
         if not done:
             pending[tree.key] = old
+    write_begun(repo, begun)  # first: once the other note is gone, nobody could tell any more
     write_note(repo, pending)
     return sentences
 

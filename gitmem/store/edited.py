@@ -35,7 +35,14 @@ from gitmem.records import read_frontmatter, read_record
 from gitmem.redaction import find_secrets
 from gitmem.repo.edits import FileEdit
 from gitmem.results import Dropped
-from gitmem.store.same_text import has_comments, same_record
+from gitmem.store.begun import (
+    BegunFiles,
+    Joined,
+    accepted_form,
+    deleted_before,
+    join_begun,
+)
+from gitmem.store.same_text import CONFLICT, has_comments, has_conflict, same_record
 from gitmem.store.store import Store
 
 _NO_QUOTES = ("0" * 40,)
@@ -45,10 +52,14 @@ _SAYS_NAME = re.compile(rb"^name:[ ]*[\"']?([a-z0-9-]+)[\"']?[ ]*\r?$", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One path as a person has it: in the files of the work tree ``root``, or in a commit."""
+    """One path as a person has it: in the files of the work tree ``root``, or in a commit.
+
+    ``tree`` is that work tree's key.
+    """
 
     edit: FileEdit
     root: Path | None = None
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,7 @@ class Edits:
     merged: list[str] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    begun: BegunFiles = field(default_factory=BegunFiles)
 
     def drop(self, name: str, reason: str) -> None:
         """Name what is not proposed, on one printable line."""
@@ -102,7 +114,7 @@ def sort_edits(store: Store, edits: Edits, changes: Mapping[str, Change]) -> Non
         edit = replace(change.edit, old=entry.oid if entry and not entry.is_tree else None)
         if _is_as_remembered(edit):
             continue
-        change = Change(edit, change.root)
+        change = replace(change, edit=edit)
         place = parse_record_path(path)
         if place is not None:
             named.setdefault(place.name, []).append(change)
@@ -166,8 +178,7 @@ def _sort_record(store: Store, edits: Edits, name: str, changes: list[Change], t
     before = store.facts.record(old.blob, old.path) if old else None
     there = [change for change in changes if not change.edit.is_gone]
     if not there:
-        if old is not None:
-            edits.records.append(RecordEdit(name, old.path, old, before, None))
+        _sort_deleted(store, edits, name, changes[0], old, before)
         return
     reason = _misplaced(name, there, old, is_gone=len(changes) > len(there))
     if reason:
@@ -180,6 +191,8 @@ def _sort_record(store: Store, edits: Edits, name: str, changes: list[Change], t
         edits.drop(name, f"{error.message}. {error.hint}".rstrip(" .") + ".")
         return
     reason = _misnamed(name, path, after, there[0].root if old is None else None)
+    if has_conflict(data):
+        reason = f"{path}: {CONFLICT}"
     for secret in find_secrets(data.decode("utf-8")):
         what = f"holds what looks like a secret ({secret.kind})"
         reason = f"{path}:{secret.line}: {what}; leave it out, and change it if it is real"
@@ -187,6 +200,11 @@ def _sort_record(store: Store, edits: Edits, name: str, changes: list[Change], t
         edits.drop(name, reason)
         return
     cites = _cites(data, path, before)
+    joined = _joined(store, edits, there[0], after, _named(data, path), before, old)
+    if joined is not None and joined.record is None:
+        return
+    if joined is not None and joined.record is not None:
+        after, cites = joined.record, joined.cites
     if before is not None and same_record(before, after) and cites == before.evidence:
         edits.notes.append(
             f"{path}: only its white space or its quotation marks differ; nothing to adopt"
@@ -196,6 +214,45 @@ def _sort_record(store: Store, edits: Edits, name: str, changes: list[Change], t
         edits.notes.append(f"{path}: the comments in its fields stand in no record")
     path = old.path if old else path
     edits.records.append(RecordEdit(name, path, old, before, after, cites, there[0].root))
+
+
+def _joined(
+    store: Store,
+    edits: Edits,
+    change: Change,
+    mine: Record,
+    named: tuple[str, ...],
+    before: Record | None,
+    old: RecordAt | None,
+) -> Joined | None:
+    """Put a file together with what main did since it was begun; what is left is named."""
+    path = change.edit.path
+    begun = edits.begun.find(change.tree, path)
+    joined = join_begun(store, begun, path, mine, named, before, edits.begun.who) if begun else None
+    if joined is not None and joined.reason:
+        edits.drop(mine.name, joined.reason)
+        edits.begun.tell(change.tree, path, change.edit.new or "", old.blob if old else "")
+    elif joined is not None and joined.has_all:
+        edits.notes.append(f"{path}: main has all that you changed; {_put_back(change)}")
+        return replace(joined, record=None)
+    return joined
+
+
+def _sort_deleted(
+    store: Store,
+    edits: Edits,
+    name: str,
+    change: Change,
+    old: RecordAt | None,
+    before: Record | None,
+) -> None:
+    if old is None:
+        return
+    begun = edits.begun.find(change.tree, old.path)
+    if begun is not None and accepted_form(store, old.path, begun.base) != old.blob:
+        edits.drop(name, deleted_before(store, name, old.path, str(change.root)))
+    else:
+        edits.records.append(RecordEdit(name, old.path, old, before, None))
 
 
 def _misplaced(name: str, there: list[Change], old: RecordAt | None, *, is_gone: bool) -> str:
@@ -234,10 +291,16 @@ def _cites(data: bytes, path: str, before: Record | None) -> tuple[str, ...]:
     """The old quotes that the file still names; all of them where it names none."""
     if before is None:
         return ()
+    named = _named(data, path)
+    kept = tuple(oid for oid in before.evidence if oid in named)
+    return kept or before.evidence  # a record without any is none
+
+
+def _named(data: bytes, path: str) -> tuple[str, ...]:
+    """The quotes that the file names."""
     fields = read_frontmatter(data, where=path, max_bytes=MAX_BYTES).fields
     named = fields.get("evidence")
-    kept = tuple(oid for oid in before.evidence if isinstance(named, list) and oid in named)
-    return kept or before.evidence  # a record without any is none
+    return tuple(map(str, named)) if isinstance(named, list) else ()
 
 
 def _sort_others(edits: Edits, changes: Iterable[Change], touched: Iterable[str]) -> None:
@@ -270,6 +333,8 @@ def _sort_others(edits: Edits, changes: Iterable[Change], touched: Iterable[str]
 def _sort_policy(edits: Edits, edit: FileEdit) -> None:
     if edit.problem:
         edits.drop(POLICY, edit.problem)
+    elif edit.data is not None and has_conflict(edit.data):
+        edits.drop(POLICY, CONFLICT)
     elif edit.data is None:  # gone
         edits.drop(POLICY, "the policy cannot be removed; change it with `gitmem policy edit`")
     else:

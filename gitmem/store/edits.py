@@ -8,6 +8,7 @@ from gitmem.errors import NotFound, Refused
 from gitmem.repo import Found
 from gitmem.repo.edits import FileEdit, edits_between, edits_in_files, main_work_trees
 from gitmem.repo.worktree import finish_worktree
+from gitmem.store.begun import BegunFiles
 from gitmem.store.edited import Change, Edits, sort_edits
 from gitmem.store.same_text import same_record_file
 from gitmem.store.store import Store
@@ -15,14 +16,16 @@ from gitmem.store.store import Store
 _MIN_PREFIX = 4  # characters of a commit's id, as for git
 
 
-def find_edits(store: Store) -> Edits:
+def find_edits(store: Store, who: str) -> Edits:
     """Return what main's strays and the files checked out from main have otherwise than memory.
+
+    ``who`` is the person who adopts it.
 
     A file counts on top of the strays: what stands in it now is what the person wants.
     """
     store.notes += finish_worktree(store.repo)
     head = store.head()
-    edits = Edits(head.accepted)
+    edits = Edits(head.accepted, begun=BegunFiles(who=who))
     changes: dict[str, Change] = {}
     for oid in reversed(head.strays):
         edits.merged += [oid, *store.repo.reader.commit(oid).parents[1:]]
@@ -33,12 +36,15 @@ def find_edits(store: Store) -> Edits:
     edits.notes += notes
     seen: dict[str, FileEdit] = {}
     for tree in trees:
-        for edit in edits_in_files(store.repo, tree, head.tip):
+        found = edits_in_files(store.repo, tree, head.tip)
+        edits.begun.read(store, tree.key, found, head.accepted)
+        for edit in found:
             other = seen.setdefault(edit.path, edit)
             if other != edit:
                 edits.drop(edit.path, f"is edited in {tree.path} too, in another way; left there")
-            changes[edit.path] = Change(other, tree.path)
+            changes[edit.path] = Change(other, tree.path, tree.key)
     sort_edits(store, edits, changes)
+    edits.begun.keep(store)
     return edits
 
 

@@ -11,6 +11,7 @@ from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.domain.layout import CACHE
 from gitmem.repo import Repo
 from gitmem.results import Progress
+from gitmem.store.joining import carries
 from gitmem.store.ledger import Head, Ledger
 from gitmem.store.same_text import same_file
 
@@ -26,6 +27,7 @@ class OpenStore:
     def __init__(self, repo: Repo, projection: Projection) -> None:
         self.repo = repo
         self.repo.same_text = same_file
+        self.repo.carries = carries
         self.projection = projection
         self.ledger = Ledger(repo, projection)
         self.facts = self.ledger.facts

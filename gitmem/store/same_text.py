@@ -9,8 +9,15 @@ from gitmem.domain.text import fold_whitespace
 from gitmem.errors import InvalidInput
 from gitmem.records import read_record
 
-_ANY_QUOTES = ("0" * 40,)
+ANY_QUOTES = ("0" * 40,)
+"""What a record is read with whose own quotes do not matter."""
+
 _FENCE = b"---"
+CONFLICT = (
+    "holds the marks of a conflict (<<<<<<<, =======, >>>>>>>): put both together in the file, "
+    "take the marks out, and run `gitmem adopt` again"
+)
+"""What to do about a file that :func:`has_conflict`."""
 
 
 def same_file(mine: bytes, merged: bytes) -> bool:
@@ -25,7 +32,7 @@ def same_file(mine: bytes, merged: bytes) -> bool:
 def same_record_file(one: bytes, other: bytes) -> bool:
     """Whether both are files of the same record, whatever they cite."""
     try:
-        first, second = (read_record(data, "", evidence=_ANY_QUOTES) for data in (one, other))
+        first, second = (read_record(data, "", evidence=ANY_QUOTES) for data in (one, other))
     except InvalidInput:
         return False
     return first == second
@@ -38,7 +45,7 @@ def same_record(one: Record, other: Record) -> bool:
 
 def _plain(record: Record) -> Record:
     """The record without what is compared in its own way."""
-    return with_evidence(record.model_copy(update={"description": "-", "body": "-"}), _ANY_QUOTES)
+    return with_evidence(record.model_copy(update={"description": "-", "body": "-"}), ANY_QUOTES)
 
 
 def _words(record: Record) -> tuple[str, str]:
@@ -49,3 +56,12 @@ def has_comments(data: bytes) -> bool:
     """Whether a line of the file's fields is a comment."""
     fields = takewhile(lambda line: line.rstrip() != _FENCE, data.splitlines()[1:])
     return any(line.lstrip().startswith(b"#") for line in fields)
+
+
+def has_conflict(data: bytes) -> bool:
+    """Whether a text holds the marks that git leaves where two changes meet."""
+    wanted = [b"<<<<<<<", b"=======", b">>>>>>>"]
+    for line in data.splitlines():
+        if wanted and line.split(b" ", 1)[0] == wanted[0]:
+            del wanted[0]
+    return not wanted
