@@ -25,10 +25,13 @@ class Hooking(OpenMemory):
 
         Raises:
             Usage: there is no such target.
+            GitmemError: the repository is not trusted, or git does not take it.
         """
         from gitmem.services.hooking import find_target
 
-        return find_target(target).look(self._git_dir)
+        chosen = find_target(target)
+        self._opened()  # what it says of itself counts only where it is trusted
+        return self._noted(chosen.look(self._git_dir))
 
     def install_hooks(self, target: str = "git") -> HooksReport:
         """Install the hooks of ``target``; a person's own ones go on working. Again is harmless.

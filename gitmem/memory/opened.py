@@ -140,9 +140,11 @@ class OpenMemory:
     def _say_strays(self, projection: Projection) -> None:
         strays = (projection.meta("strays") or "").split()
         if strays:
+            what = "1 commit on main is a stray"
+            if len(strays) > 1:
+                what = f"{len(strays)} commits on main are strays"
             self._note(
-                f"{len(strays)} commits on main are strays and no memory; "
-                f"answering as of {(projection.meta('accepted') or '')[:12]}"
+                f"{what} and no memory; answering as of {(projection.meta('accepted') or '')[:12]}"
             )
 
     def _sessions(self) -> SessionFiles:

@@ -50,6 +50,8 @@ _PINS: tuple[tuple[str, str], ...] = (
     ("submodule.recurse", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    # An empty grafts file is always named (see below), and git would advise against it each time.
+    ("advice.graftFileDeprecated", "false"),
     # Bytes are stored and shown as they are.
     ("core.autocrlf", "false"),
     ("core.safecrlf", "false"),
@@ -95,6 +97,7 @@ def local_environment(source: Mapping[str, str] | None = None) -> dict[str, str]
         # A list of allowed transports that names none: it beats protocol.*.allow of the store.
         "GIT_ALLOW_PROTOCOL": "none",
         "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ADVICE": "0",  # only newer gits know it
         "GIT_ASKPASS": "true",
         "GCM_INTERACTIVE": "never",
         "GIT_SSH_COMMAND": "false",

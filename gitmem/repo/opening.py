@@ -5,18 +5,34 @@ Opening costs no git process unless something about the repository is out of the
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from gitmem.domain.layout import MAIN, PRIVATE
 from gitmem.domain.shell import shell_word
-from gitmem.errors import GitFailed, GitmemError, Refused
-from gitmem.repo.discovery import GitDirs, looks_like_git_dir, read_pointer
+from gitmem.errors import GitmemError, NotFound, Refused
+from gitmem.repo.discovery import GitDirs, find_git_dir, looks_like_git_dir, read_pointer
 from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
+from gitmem.repo.places import misplaced
 from gitmem.repo.runner import DEFAULT_TIMEOUT, failed, finish, require_git, start
 
 _SUSPECT = (b"extensions", b"include", b"promisor", b"partialclone")
+# A line of a configuration in lower case that git takes for certain.
+_PLAIN_LINE = re.compile(
+    rb"\[(?:core|pull|user)\]"
+    rb"|\[(?:branch|remote) \"[\w./-]+\"\]"
+    rb"|\t(?:bare|filemode|ignorecase|logallrefupdates|precomposeunicode|symlinks) = (?:true|false)"
+    rb"|\trepositoryformatversion = [01]"
+    rb"|\tff = only"
+    rb"|\t(?:name|email) = [^\"\\\\#;\x00-\x1f]+"
+    rb"|\t(?:url|fetch|remote|merge) = [\w.@/:*+~-]+"
+    rb"|"
+)
+_HEAD = re.compile(r"ref: refs/[^\s\x00-\x20]+|[0-9a-f]{40}")
 _MAX_CONFIG = 1024 * 1024
 _MAX_LISTING = 4 * 1024 * 1024
 
@@ -42,6 +58,8 @@ def check_openable(root: Path, dirs: GitDirs) -> None:
             repository; the message says which, and what to do.
     """
     _check_owner(root, dirs)
+    for found in misplaced(dirs.common, [PRIVATE], []):
+        raise found.error
     if (root / ".git").is_file():
         _check_points_back(root, dirs)
     shallow = dirs.common / "shallow"
@@ -53,6 +71,7 @@ def check_openable(root: Path, dirs: GitDirs) -> None:
     config = read_config(dirs.common)
     if any(word in config for word in _SUSPECT):
         _check_format(root, list_config(dirs.common))
+    _check_usable(dirs, config)
 
 
 def read_config(common: Path) -> bytes:
@@ -79,13 +98,20 @@ def read_config(common: Path) -> bytes:
 
 
 def list_config(common: Path) -> dict[str, str]:
-    """What the repository's own configuration says, keys in lower case, the last value counts."""
+    """What the repository's own configuration says, keys in lower case, the last value counts.
+
+    Raises:
+        GitmemError: git cannot read it.
+    """
     # From a file, not from a repository: git would refuse to start in one it does not know.
     command = [require_git(), "config", "-z", "--includes", "--list", "-f", str(common / "config")]
     process = start(command, cwd=common.parent, stdin=subprocess.DEVNULL)
     result = finish(process, "config", None, DEFAULT_TIMEOUT, _MAX_LISTING)
     if result.code != 0:
-        raise GitFailed(f"{common / 'config'}: git cannot read it: {result.err.strip()}")
+        raise GitmemError(
+            f"{common / 'config'}: git cannot read it: {git_reason(result.err)}",
+            hint=_repair(common / "config"),
+        )
     listed = {}
     for item in result.out.decode("utf-8", "surrogateescape").split("\0"):
         key, _, value = item.partition("\n")
@@ -98,7 +124,8 @@ def _check_format(root: Path, config: dict[str, str]) -> None:
     if kind != "sha1":
         raise GitmemError(
             f"{root}: names its objects by {kind}; gitmem needs SHA-1",
-            hint="Make the store with: gitmem init PATH",
+            hint="Repositories with other ids are not supported. "
+            "Name another folder for the store: gitmem init PATH",
         )
     refs = config.get("extensions.refstorage", "files").lower()
     if refs != "files":
@@ -115,6 +142,59 @@ def _check_format(root: Path, config: dict[str, str]) -> None:
             f"{root}: is a partial clone, and a memory needs all its objects",
             hint="Clone it again without --filter.",
         )
+
+
+def git_reason(err: str) -> str:
+    """The line of what git printed that says why it gave up, with the list that it begins."""
+    lines = [line.strip() for line in err.splitlines() if not line.startswith("hint:")]
+    lines = [line for line in lines if line]
+    for mark in ("fatal:", "error:", ""):
+        for at, line in enumerate(lines):
+            if line.startswith(mark):
+                return " ".join(lines[at : at + 2]) if line.endswith(":") else line
+    return "it printed no reason"
+
+
+def check_git_takes(git_dir: Path) -> None:
+    """Let git say whether it takes a directory for a repository, with its settings as they are.
+
+    Raises:
+        GitmemError: it does not; the message names the file and quotes git's reason.
+    """
+    command = [require_git(), f"--git-dir={git_dir}", *PIN_ARGUMENTS, "rev-parse", "--git-dir"]
+    process = start(command, cwd=git_dir, stdin=subprocess.DEVNULL)
+    result = finish(process, "rev-parse", None, DEFAULT_TIMEOUT, _MAX_LISTING)
+    if result.code == 0:
+        return
+    reason = git_reason(result.err)
+    head = git_dir / "HEAD"
+    if not _is_head(read_pointer(head)):
+        raise GitmemError(
+            f"{head}: holds neither the name of a ref nor an id, so git refuses the repository: "
+            f"{reason}",
+            hint=f"If main is checked out: echo 'ref: {MAIN}' > {shell_word(str(head))}",
+        )
+    named = next((n for n in ("config.worktree", "config") if str(git_dir / n) in reason), "config")
+    raise GitmemError(
+        f"{git_dir / named}: git refuses the repository with it: {reason}",
+        hint=_repair(git_dir / named),
+    )
+
+
+def _check_usable(dirs: GitDirs, config: bytes) -> None:
+    """Ask git about a repository in which something is not as git itself writes it."""
+    plain = all(_PLAIN_LINE.fullmatch(line) for line in config.splitlines())
+    for git_dir in {dirs.common, dirs.private}:
+        if not plain or not _is_head(read_pointer(git_dir / "HEAD")):
+            check_git_takes(git_dir)
+
+
+def _is_head(text: str | None) -> bool:
+    return text is not None and bool(_HEAD.fullmatch(text))
+
+
+def _repair(config: Path) -> str:
+    return f"Put it right in an editor, or with: git config --file {shell_word(str(config))} --edit"
 
 
 def _check_owner(root: Path, dirs: GitDirs) -> None:
@@ -162,6 +242,7 @@ def init_repository(path: Path, *, bare: bool) -> None:
 
     Raises:
         Refused: the folder cannot be made, or lies inside a git directory.
+        GitmemError: the repository that is there is of a kind that cannot hold a memory.
     """
     for folder in path.parents:
         if looks_like_git_dir(folder):
@@ -172,6 +253,8 @@ def init_repository(path: Path, *, bare: bool) -> None:
         raise Refused(
             f"{path} cannot be made: {error.strerror}", hint="Name another folder."
         ) from error
+    with contextlib.suppress(NotFound):  # git would fail on some of these, and not say why
+        check_openable(path, find_git_dir(path))
     git_dir = path if bare else path / ".git"
     options = ["--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"]
     _run_at(path, ["init", *(["--bare"] if bare else []), *options, str(path)])

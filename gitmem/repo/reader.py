@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, NoReturn, Self
+from typing import IO, NamedTuple, NoReturn, Self
 
 from gitmem.domain.objects import (
     EMPTY_TREE,
@@ -19,15 +21,18 @@ from gitmem.domain.objects import (
     decode_tree,
     is_oid,
 )
+from gitmem.domain.shell import shell_word
 from gitmem.errors import GitFailed, InvalidInput, NotFound
+from gitmem.repo.opening import check_git_takes, git_reason
 from gitmem.repo.refs import read_ref
-from gitmem.repo.runner import DEFAULT_TIMEOUT, Runner, end
+from gitmem.repo.runner import DEFAULT_TIMEOUT, Runner, end, shown, start
 
 MAX_OBJECT = 64 * 1024 * 1024
 """Bytes of one object that are read unless the caller says otherwise."""
 
 _MAX_NAME = 1024
 _MAX_HEAD = 4096
+_MAX_SAID = 64 * 1024
 _BLOCK = 64 * 1024
 _TREES_KEPT = 4096
 # Requests sent ahead of their answers. Together they must fit into a pipe (4096 bytes where it
@@ -59,6 +64,7 @@ class Reader:
         self._runner = runner
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None
         self._buffer = bytearray()
         self._tree = lru_cache(maxsize=_TREES_KEPT)(self._read_tree)
 
@@ -74,6 +80,9 @@ class Reader:
         self._buffer.clear()
         if process is not None:
             end(process)
+        if self._said is not None:
+            self._said.close()
+            self._said = None
 
     # --- one object ------------------------------------------------------------------------
 
@@ -208,7 +217,10 @@ class Reader:
 
     def _send(self, request: bytes) -> None:
         if self._process is None:
-            self._process = self._runner.spawn(["cat-file", "--batch-command"])
+            self._said = _file_for_errors()
+            into = self._said.fileno() if self._said else subprocess.DEVNULL
+            command = self._runner.command(["cat-file", "--batch-command"], None, None)
+            self._process = start(command, cwd=self._runner.git_dir, stderr=into)
         assert self._process.stdin
         try:
             self._process.stdin.write(request)
@@ -250,14 +262,31 @@ class Reader:
         self._buffer += data
 
     def _died(self) -> NoReturn:
-        process = self._process
-        code = process.wait(1) if process and process.poll() is not None else None
+        """Raise what git ended for: its settings, or what it says of an object."""
+        code, said = None, b""
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(1)
+        if self._said is not None:
+            self._said.seek(0)
+            said = self._said.read(_MAX_SAID)
         self.close()
+        check_git_takes(self._runner.git_dir)
         ended = "broke off" if code is None else f"ended (exit status {code})"
+        reason = git_reason(shown(said.decode("utf-8", "replace")))
         raise GitFailed(
-            f"git cat-file {ended} while it was being read from",
-            hint=f"Look at the repository with: git --git-dir={self._runner.git_dir} fsck",
+            f"git cat-file {ended} while it was being read from: {reason}",
+            hint="Look at the repository with: "
+            f"git --git-dir={shell_word(str(self._runner.git_dir))} fsck",
         )
+
+
+def _file_for_errors() -> IO[bytes] | None:
+    """Where git says why it dies, which is read only then; a pipe would fill up meanwhile."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError:  # nowhere to write, which reading must not depend on
+        return None
 
 
 def _requests(lines: list[str | None]) -> tuple[bytes, int]:

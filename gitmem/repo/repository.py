@@ -8,14 +8,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
-from gitmem.domain.layout import PRIVATE
+from gitmem.domain.layout import INFLIGHT, PRIVATE
 from gitmem.domain.objects import is_oid
+from gitmem.domain.shell import shell_word
 from gitmem.errors import InvalidInput
 from gitmem.repo import trees
 from gitmem.repo.checkout import Carries, SameText, carries_nothing
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.lock import DEFAULT_WAIT, StoreLock
 from gitmem.repo.opening import check_openable, check_surroundings, init_repository
+from gitmem.repo.places import misplaced_for_refs
 from gitmem.repo.publish import RefUpdate, move_refs
 from gitmem.repo.reader import Reader
 from gitmem.repo.recovery import clear_packs, clear_ref_locks, inflight_refs, pack_names
@@ -88,6 +90,11 @@ class Repo:
     def close(self) -> None:
         """End the reading process."""
         self.reader.close()
+
+    @property
+    def shell_word(self) -> str:
+        """Where the repository is, as a word of a command that a person can paste."""
+        return shell_word(str(self.root or self.git_dir))
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -184,15 +191,43 @@ class Repo:
         return True
 
     def _recover(self) -> None:
-        """Clear what dead writers left; the lock is held, so none of gitmem's is alive."""
+        """Clear what dead writers left; the lock is held, so none of gitmem's is alive.
+
+        Raises:
+            GitmemError: something stands in the way of every write.
+        """
+        for found in misplaced_for_refs(self.git_dir):
+            raise found.error
         remember_git(self.private / GIT_STAMP)
         self.healed += clear_ref_locks(self.git_dir)
         self.healed += clear_packs(self.git_dir)
         dead = [ref for ref in inflight_refs(self.git_dir) if ref not in self._inflight]
         if dead:
+            lost = _unpublished(self.runner, self.git_dir, dead)
             move_refs(self.runner, [RefUpdate(ref, None, None) for ref in dead])
-            what = "a write" if len(dead) == 1 else f"{len(dead)} writes"
-            self.healed.append(f"Cleared {what} that was cut off before it was published.")
+            if lost == 1:
+                self.healed.append("Cleared a write that was cut off before it was published.")
+            elif lost:
+                self.healed.append(
+                    f"Cleared {lost} writes that were cut off before they were published."
+                )
+
+
+def _unpublished(runner: Runner, git_dir: Path, refs: Sequence[str]) -> int:
+    """How many of these refs hold something that no other ref reaches.
+
+    The others belong to writes that were published, and cut off before they could let go.
+    """
+    try:
+        oids = [oid for ref in refs if (oid := read_ref(git_dir, ref)) is not None]
+    except InvalidInput:  # the file of one is damaged, as a power failure leaves it
+        return len(refs)
+    args = ["rev-list", "--stdin", "--not", f"--exclude={INFLIGHT}*", "--all"]
+    result = runner.run(args, stdin="".join(f"{oid}\n" for oid in oids).encode(), ok=range(256))
+    if result.code != 0:  # something is missing below one of them: nothing such was published
+        return len(oids)
+    found = set(result.out.decode("ascii").split())
+    return sum(oid in found for oid in oids)
 
 
 def _oid(oid: str) -> str:

@@ -33,8 +33,8 @@ def first_files() -> dict[str, bytes]:
 def begin(path: Path, store_id: str, now: int) -> Store:
     """Make a memory at ``path`` and open it.
 
-    A repository around it is told, in its local exclude file, to leave the folder alone. The
-    hooks of git are installed.
+    A repository around it is told, in its local exclude file, to leave the folder alone; where
+    that does not do, a note says what would. The hooks of git are installed.
 
     Raises:
         Refused: something that is no empty folder and no memory lies there.
@@ -61,8 +61,8 @@ def begin(path: Path, store_id: str, now: int) -> Store:
     if above is not None and path.name == ".memory":
         store.notes.append(f"from here on this memory is found instead of {above / '.memory'}")
     hidden = hide_from_enclosing(path)
-    if hidden is not None:
-        store.notes.append(f"{path} is hidden from the repository around it, in {hidden}")
+    if hidden:
+        store.notes.append(hidden)
     return store
 
 

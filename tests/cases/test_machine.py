@@ -129,7 +129,7 @@ def test_every_command_refuses_another_users_memory_and_names_the_line_that_trus
         os.chown(place, 4321, 4321)
     before = everything(project.root)
     fix = f"git config --global --add safe.directory {store}"
-    for args in needs_the_memory(project, tmp_path):
+    for args in [*needs_the_memory(project, tmp_path), ["hooks", "status"]]:
         done = call(store, *args)
         assert (done.code, done.out) == (1, ""), (args, done)
         assert fix in done.err.replace("'", ""), (args, done)

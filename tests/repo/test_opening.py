@@ -16,6 +16,7 @@ from gitmem.repo import NewCommit, RefUpdate, Repo
 from gitmem.repo.differences import diff_text
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.environment import git_executable, local_environment, parse_version
+from gitmem.repo.opening import git_reason
 from gitmem.repo.runner import Runner, shown
 
 Commit = Callable[..., str]
@@ -107,8 +108,74 @@ def test_a_git_file_that_names_a_repository_which_does_not_know_it_is_refused(
 
 def test_a_sha256_repository_is_refused(tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q", "--object-format=sha256", "store")
-    with pytest.raises(GitmemError, match="sha256; gitmem needs SHA-1"):
-        Repo.open(tmp_path / "store")
+    for way in (Repo.open, Repo.init):
+        with pytest.raises(GitmemError, match="sha256; gitmem needs SHA-1") as caught:
+            way(tmp_path / "store")
+        assert "not supported" in caught.value.hint and "another folder" in caught.value.hint
+
+
+@pytest.mark.parametrize("way", ["init", "open"])
+@pytest.mark.parametrize(
+    ("file", "more", "reason"),
+    [
+        ("config", "[broken\n", "fatal: bad config line"),
+        ("config", "[core]\n\tcompression = 很多\n", "fatal: bad numeric config value"),
+        ("config", "[core]\n\trepositoryformatversion = 99\n", "fatal: Expected git repo version"),
+        ("config", "[include]\n\tpath = x\x1b[2J\n[broken\n", "fatal: bad config line"),
+        ("config", "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tneu = 1\n", "neu"),
+        ("HEAD", "\x1b[2J", "fatal: not a git repository"),
+    ],
+)
+def test_what_git_does_not_take_is_refused_with_its_reason_and_the_file(
+    repo: Repo, file: str, more: str, reason: str, way: str
+) -> None:
+    broken = repo.git_dir / file
+    old = "" if file == "HEAD" else broken.read_text()
+    broken.write_text(old + more, encoding="utf-8")
+    with pytest.raises(GitmemError) as caught:
+        (Repo.open if way == "open" else Repo.init)(repo.root or repo.git_dir)
+    error = caught.value
+    assert error.message.startswith(f"{broken}: ") and reason in error.message
+    assert str(broken) in error.hint
+    assert "\n" not in error.message and "\x1b" not in error.message
+
+
+def test_settings_that_git_takes_are_no_reason_to_refuse(repo: Repo, git: Git) -> None:
+    for key, value in {
+        "user.name": '本 "Ben" #1; x',
+        "alias.last": "log -1 \\ HEAD",
+        "remote.origin.url": "https://example.org/记忆.git",
+        "core.worktree": str(repo.root),
+    }.items():
+        git(repo.git_dir, "config", key, value)
+        Repo.open(repo.root or repo.git_dir).close()
+
+
+def test_a_reader_that_dies_says_what_git_said(repo: Repo, git: Git) -> None:
+    oid = git(repo.git_dir, "hash-object", "-w", "--stdin", stdin="坏\n" * 100).strip()
+    loose = repo.git_dir / "objects" / oid[:2] / oid[2:]
+    loose.chmod(0o600)
+    loose.write_bytes(loose.read_bytes()[:20])
+    with pytest.raises(GitFailed, match=r"ended \(exit status 128\).*: fatal: ") as caught:
+        repo.reader.read(oid)
+    assert "\n" not in caught.value.message and "fsck" in caught.value.hint
+    with (repo.git_dir / "config").open("a") as file:  # while the repository is open
+        file.write("[broken\n")
+    with pytest.raises(GitmemError, match=r"config: .*fatal: bad config line"):
+        repo.reader.read(oid)
+
+
+def test_no_failure_repeats_advice(repo: Repo) -> None:
+    with pytest.raises(GitFailed) as caught:
+        repo.runner.run(["rev-parse", "--verify", "没有^{commit}"])
+    assert "fatal:" in caught.value.message and "hint" not in caught.value.message
+    with pytest.raises(GitFailed) as caught:
+        repo.runner.run(["rev-list", "1" * 40])
+    assert "graft" not in caught.value.message
+    said = "hint: try this\nwarning: x\nerror: one\nfatal: two\nhint: three"
+    assert git_reason(said) == "fatal: two"
+    assert git_reason("hint: try\n致命的エラー\n") == "致命的エラー"
+    assert git_reason("hint: try\n") == "it printed no reason"
 
 
 @pytest.mark.parametrize(

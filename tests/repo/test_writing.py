@@ -327,11 +327,30 @@ def test_a_writer_killed_before_publishing_leaves_nothing_that_counts(
         assert repo.refs("refs/gitmem/") == {}
     assert not keep.exists()
     assert own.exists()
-    assert any("cut off before it was published" in line for line in repo.healed)
+    assert "Cleared a write that was cut off before it was published." in repo.healed
     repo.healed.clear()
     with repo.lock():
         assert repo.healed == []
     git(repo.git_dir, "fsck", "--strict")
+
+
+def test_only_writes_that_no_branch_holds_are_called_cut_off(
+    repo: Repo, commit: Commit, git: Git
+) -> None:
+    first = commit(repo, {"a": "一".encode()})
+    second = commit(repo, {"a": b"2"})
+    for name, oid in (("main", second), ("behind", first)):  # published, and not let go of
+        git(repo.git_dir, "update-ref", f"refs/gitmem/inflight/{name}-0", oid)
+    with repo.lock():
+        assert repo.refs("refs/gitmem/") == {} and repo.healed == []
+    empty = git(repo.git_dir, "mktree").strip()
+    for name in ("one", "two"):
+        lost = git(repo.git_dir, "commit-tree", "-m", name, empty).strip()
+        git(repo.git_dir, "update-ref", f"refs/gitmem/inflight/{name}-0", lost)
+    git(repo.git_dir, "update-ref", "refs/gitmem/inflight/main-0", second)
+    with repo.lock():
+        assert repo.refs("refs/gitmem/") == {}
+    assert repo.healed == ["Cleared 2 writes that were cut off before they were published."]
 
 
 LOOP = """

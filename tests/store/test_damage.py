@@ -266,13 +266,15 @@ def test_sessions_are_kept_in_no_folder_that_a_link_names(
     sessions.symlink_to(outside)
     tip = rev(two, MAIN)
     with opened(two) as memory:
-        if act == "why":
-            error = refused(lambda: memory.why("deploy"))
+        if act == "why":  # which answers from git, and says what it did not look into
+            said = "".join(memory.why("deploy").missing.values())
         elif act == "propose":
             error = refused(lambda: propose(two, "x", "We deploy on Fridays."))
         else:
             error = refused(lambda: memory.remember("Use make.", type="project", person=ADA))
-    assert str(sessions) in error.message and "link" in error.message and error.hint
+    if act != "why":
+        said = error.message if error.hint else ""
+    assert str(sessions) in said and "link" in said
     assert sorted(outside.iterdir()) == there
     assert outside.stat().st_mode & 0o777 == 0o755
     assert rev(two, MAIN) == tip
