@@ -85,12 +85,27 @@ def _expected(action: Action, args: list[str], output: Output, *, debug: bool) -
     except BrokenPipeError:
         raise
     except OSError as error:
-        if debug or error.errno not in _MACHINE:
+        if debug:
+            raise
+        blocked = _of_the_wrong_kind(error)
+        if blocked is not None:
+            return report_error(output, blocked)
+        if error.errno not in _MACHINE:
             raise
         where = f" ({error.filename})" if error.filename else ""
         _abandon_stdout()
         hint = _HINTS.get(errno.errorcode.get(error.errno or 0, ""), _ANY_HINT)
         return report(output, f"the system refused: {error.strerror}{where}", hint, REFUSED)
+
+
+def _of_the_wrong_kind(error: OSError) -> GitmemError | None:
+    """What to say where a file stands in a folder's place, or a folder in a file's."""
+    if error.errno not in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR):
+        return None
+    from gitmem.repo.places import found_by
+
+    found = found_by(error)
+    return found.error if found else None
 
 
 def report_error(output: Output, error: GitmemError) -> int:

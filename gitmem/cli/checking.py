@@ -34,9 +34,13 @@ def fsck(call: Call, repair: bool) -> int:
             out.line(f"fix: {problem.fix}", indent=2)
     for stray in found.passed_over:
         out.line(f"passed over: {stray.where}: {stray.what}")
+        if stray.fix:
+            out.line(f"fix: {stray.fix}", indent=2)
     commits = "1 commit" if found.commits == 1 else f"{found.commits} commits"
     if found.ok:
         out.line(Styled("ok", "good"), f": {commits} verified down to genesis")
         return DONE
-    out.line(Styled("not ok", "bad"), f": {commits} checked, {len(found.problems)} problems")
+    count = len(found.problems)
+    counted = "1 problem" if count == 1 else f"{count} problems"
+    out.line(Styled("not ok", "bad"), f": {commits} checked, {counted}")
     return REFUSED

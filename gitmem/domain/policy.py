@@ -25,6 +25,8 @@ Kind = Literal[
     "extract", "consolidate", "remember", "edit", "forget", "adopt", "import", "revert", "resolve"
 ]
 RecordType = Literal["user", "feedback", "project", "reference"]
+#: Why a change is inconclusive whose review by gitmem itself is missing.
+NOT_CHECKED = "the deterministic checks have not run on this change"
 State = Literal["mergeable", "waiting", "changes_requested", "stale", "inconclusive", "rejected"]
 #: Warnings that only a person may wave through, by their codes, and why.
 NEEDS_PERSON = {
@@ -126,7 +128,7 @@ def decide(
     counted = in_force(reviews, proposal, reviewers)
     checks = counted.get((CHECKS, CHECKS))
     if checks is None:
-        return _no("inconclusive", "the deterministic checks have not run on this change")
+        return _no("inconclusive", NOT_CHECKED)
     blockers = [finding for finding in checks.findings if finding.severity == "blocker"]
     if blockers or checks.verdict != "approve":
         texts = [f"{f.record or proposal.id}: {f.text}" for f in blockers] or ["checks failed"]

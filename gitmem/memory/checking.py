@@ -24,7 +24,7 @@ class Checking(Deciding, Reading):
 
         store = self._opened()
         with store.snapshot():
-            return self._noted(status(store, self._sessions(), self.proposals()))
+            return self._noted(status(store, self._sessions(), self.proposals(), self._now()))
 
     def proposal_ids(self) -> dict[str, str]:
         """Return the ids of the open proposals, each with what it does as far as that is quick."""
@@ -37,7 +37,8 @@ class Checking(Deciding, Reading):
         }
 
     def fsck(self, *, repair: bool = False, progress: Progress | None = None) -> FsckReport:
-        """Verify every commit of main from its parents.
+        """Verify every commit of main from its parents, and look whether a file stands where a
+        folder belongs, or the reverse.
 
         ``repair``: first put right what can be without losing anything.
 
@@ -46,9 +47,21 @@ class Checking(Deciding, Reading):
         """
         from dataclasses import replace
 
+        from gitmem.errors import GitmemError
+        from gitmem.results import FsckReport, Problem
         from gitmem.services.repairing import repair as put_right
         from gitmem.services.verifying import fsck
+        from gitmem.store.misplaced import misplaced_problems
 
         store = self._opened()
         done = put_right(store, self._sessions(), self._now()) if repair else ()
-        return self._noted(replace(fsck(store, progress), repaired=tuple(done)))
+        misplaced = misplaced_problems(store.repo)
+        try:
+            found = fsck(store, progress)
+        except GitmemError as error:
+            if not misplaced:
+                raise
+            stopped = Problem(str(store.repo.git_dir), error.message, error.hint)
+            found = FsckReport(False, 0, (stopped,))
+        problems = (*misplaced, *found.problems)
+        return self._noted(replace(found, ok=not problems, problems=problems, repaired=tuple(done)))

@@ -10,20 +10,32 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from gitmem.domain.kept import KEPT_DAYS
-from gitmem.domain.layout import MANIFEST, RECORD_TYPES, VIEW, parse_record_path
+from gitmem.domain.layout import MANIFEST, PROPOSALS, RECORD_TYPES, VIEW, parse_record_path
 from gitmem.domain.manifest import parse_manifest
+from gitmem.domain.policy import NOT_CHECKED
+from gitmem.domain.shell import shell_word
 from gitmem.domain.text import one_line
 from gitmem.repo import hooks
 from gitmem.repo.edits import edits_in_files, main_work_trees
-from gitmem.repo.worktree import is_behind
-from gitmem.results import ProposalSummary, Status, UnreadableRecord
+from gitmem.repo.worktree import (
+    index_locks,
+    is_behind,
+    is_checked_out,
+    stale_index_locks,
+    under_way,
+)
+from gitmem.results import Problem, ProposalSummary, Status, UnreadableRecord
 from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Store
+from gitmem.store.misplaced import misplaced_problems
+from gitmem.store.readable import newest_readable
 from gitmem.store.view_file import restore_view
 
 
-def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary]) -> Status:
-    """Return the state of a store. ``queue`` is what ``proposals`` says.
+def status(
+    store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary], now: float
+) -> Status:
+    """Return the state of a store. ``queue`` is what ``proposals`` says, ``now`` in seconds.
 
     A view that is missing or edited in the checked-out files is rebuilt by the way.
     """
@@ -36,10 +48,11 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
     unreadable = [p for p in queue if _is_unreadable(p)]
     waiting = [p for p in queue if p.state in _DECIDABLE]
     by_type = {name: getattr(manifest.records.by_type, name) for name in RECORD_TYPES}
-    behind = is_behind(store.repo)
-    steps = [*_about_damage(store, behind), *_about_edits(store, head, queue)]
-    steps += _about_queue(queue)
-    if not manifest.records.count and not queue:
+    misplaced = misplaced_problems(store.repo)
+    steps = [*_about_damage(store, misplaced), *_about_work_trees(store, now)]
+    steps += _about_edits(store, head, queue)
+    steps += _about_queue(store, queue)
+    if not manifest.records.count and not queue and not misplaced:
         steps += _first_steps(sessions)
     steps += [*_about_kept(store, queue), *_about_hooks(store)]
     return Status(
@@ -52,10 +65,11 @@ def status(store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary
         waiting=len(waiting),
         spool=0,
         strays=head.strays,
-        problems=tuple(
-            UnreadableRecord(f"proposals/{p.id}", p.findings[0].text) for p in unreadable
+        problems=(
+            *(UnreadableRecord(one.where, one.what) for one in misplaced),
+            *(UnreadableRecord(f"proposals/{p.id}", p.findings[0].text) for p in unreadable),
         ),
-        warnings=tuple(_warnings(head, behind)),
+        warnings=tuple(_warnings(store, head)),
         next=tuple(steps),
     )
 
@@ -71,7 +85,7 @@ def _is_unreadable(proposal: ProposalSummary) -> bool:
     return any(finding.code == "unreadable" for finding in proposal.findings)
 
 
-def _warnings(head: Head, behind: bool) -> Iterator[str]:
+def _warnings(store: Store, head: Head) -> Iterator[str]:
     if head.strays:
         many = len(head.strays) > 1
         yield (
@@ -79,8 +93,10 @@ def _warnings(head: Head, behind: bool) -> Iterator[str]:
             f"{'are strays' if many else 'is a stray'} and no memory; "
             f"what is remembered is that of {head.accepted[:12]}"
         )
-    if behind:
+    if is_behind(store.repo):
         yield "the checked-out files could not be brought along with main yet"
+    for tree, why in under_way(store.repo):
+        yield f"{tree.path}: {why}"
 
 
 # --- what to do next ---------------------------------------------------------------------------
@@ -92,16 +108,31 @@ def _step(why: str, command: str, proposal: str | None = None) -> str:
     return f"{why}: gitmem {command}{end}"
 
 
-def _about_damage(store: Store, behind: bool) -> Iterator[str]:
+def _about_damage(store: Store, misplaced: Sequence[Problem]) -> Iterator[str]:
     """What is not where it should be, by a crash or by somebody with plain git."""
+    if misplaced:
+        yield _step("See how to move away what stands where it does not belong", "fsck")
     for lost in store.lost_mains().values():
         yield _step(
             f"main was moved back from {lost[:12]}; bring back what it had", "fsck --repair"
         )
     for ref in store.broken_proposals():
         yield _step(f"{ref} is damaged; move its file away", "fsck --repair")
-    if behind:
-        yield _step("End the merge or rebase in the checked-out files, and then run", "status")
+
+
+def _about_work_trees(store: Store, now: float) -> Iterator[str]:
+    """What stops the checked-out files from following main."""
+    stale = stale_index_locks(store.repo, now)
+    for lock in stale:
+        yield _step(f"{lock} was left behind by a git that was killed; move it", "fsck --repair")
+    if not is_behind(store.repo):
+        return
+    for lock, _ in index_locks(store.repo, now):
+        if lock not in stale:
+            why = "Let git end its work in the checked-out files; if none is at work there"
+            yield f"{why}: rm {shell_word(str(lock))}"
+    for tree, why in under_way(store.repo):
+        yield _step(f"{tree.path}: {why}; end it (git status says how), and then run", "status")
 
 
 def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> Iterator[str]:
@@ -143,9 +174,13 @@ def _about_hooks(store: Store) -> Iterator[str]:
         yield _step(f"Install the hooks that git lacks here ({len(missing)})", "hooks install git")
 
 
-def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
+def _about_queue(store: Store, queue: Sequence[ProposalSummary]) -> Iterator[str]:
     """What to do about open proposals: about the first of each state, and how many there are."""
-    readable = [p for p in queue if not _is_unreadable(p)]
+    unchecked = [p for p in queue if p.state == "inconclusive" and NOT_CHECKED in p.waits_for]
+    if unchecked:
+        why = _counted(unchecked, "was not checked; check it", "were not checked; check the first")
+        yield _step(why, "rebase", unchecked[0].id)
+    readable = [p for p in queue if not _is_unreadable(p) and p not in unchecked]
     yield from _decidable([p for p in readable if p.state in _DECIDABLE])
     for state, (one, many, command) in _STUCK.items():
         stuck = [p for p in readable if p.state == state]
@@ -155,10 +190,29 @@ def _about_queue(queue: Sequence[ProposalSummary]) -> Iterator[str]:
             yield _or_reject(stuck[0])
     unreadable = [p for p in queue if _is_unreadable(p)]
     if unreadable:
-        why = _counted(
-            unreadable, "cannot be read; clear it away", "cannot be read; clear the first away"
+        yield from _about_unreadable(store, unreadable)
+
+
+def _about_unreadable(store: Store, unreadable: Sequence[ProposalSummary]) -> Iterator[str]:
+    """Cut off what was made by hand where a proposal is left then; or reject it."""
+    first = unreadable[0].id
+    tips = store.open_proposals()
+    mended = [p.id for p in unreadable if p.id in tips and newest_readable(store, p.id, tips[p.id])]
+    if mended:
+        if any(is_checked_out(store.repo, PROPOSALS + name) for name in mended):
+            where = shell_word(str(store.repo.root or store.repo.git_dir))
+            yield f"Leave the branch that is checked out: git -C {where} checkout main"
+        yield _step(
+            _counted(unreadable, "cannot be read", "cannot be read")
+            + "; cut off what was made by hand, which is kept",
+            "fsck --repair",
         )
-        yield _step(why, "reject --reason unreadable", unreadable[0].id)
+        yield _step("Or clear it away", "reject --reason unreadable", first)
+        return
+    why = _counted(
+        unreadable, "cannot be read; clear it away", "cannot be read; clear the first away"
+    )
+    yield _step(why, "reject --reason unreadable", first)
 
 
 # Somebody or something has said no to these already.

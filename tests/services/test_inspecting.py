@@ -15,7 +15,19 @@ from gitmem.cli import main
 from gitmem.domain.review import Review
 from gitmem.results import Status
 from gitmem.store import Store
-from tests.store.stories import ADA, BEN, NOW, QUOTE, copy, opened, plain, propose, rev, set_main
+from tests.store.stories import (
+    ADA,
+    BEN,
+    MAIN,
+    NOW,
+    QUOTE,
+    copy,
+    opened,
+    plain,
+    propose,
+    rev,
+    set_main,
+)
 
 PROPOSALS = "refs/heads/proposals"
 WAITING = "Always run the linter before a commit."
@@ -135,7 +147,7 @@ STUCK: dict[Callable[[Path], str], tuple[str, list[str]]] = {
     stale: ("stale", ["rebase"]),
     blocked: ("changes_requested", ["diff", "reject"]),
     turned_down: ("rejected", ["diff", "reject"]),
-    unreviewed: ("inconclusive", ["diff"]),
+    unreviewed: ("inconclusive", ["rebase"]),
     unreadable: ("inconclusive", ["reject"]),
 }
 
@@ -153,6 +165,63 @@ def test_a_proposal_that_cannot_go_on_has_its_step(
     for step in found:
         assert shlex.split(step)[-1] == proposal
         pasted(bare, step)
+
+
+def test_what_was_committed_on_a_proposals_branch_by_hand_is_cut_off(
+    bare: Path, pasted: Callable[[Path, str], None]
+) -> None:
+    proposal = propose(bare, "linter", WAITING)
+    plain(bare, "checkout", "-q", f"proposals/{proposal}")
+    plain(bare, "commit", "-q", "--no-verify", "--allow-empty", "-m", "by hand 手工")
+    leave, *others = status(bare).next
+    assert leave.endswith(f"git -C {shlex.quote(str(bare))} checkout main")
+    plain(bare, *shlex.split(leave.rsplit(": git ", 1)[1]))
+    assert list(status(bare).next) == others
+    assert steps(bare) == ["fsck --repair", f"reject --reason unreadable {proposal}"]
+    for step in steps(bare):
+        pasted(bare, step)
+    with opened(bare) as memory:
+        memory.fsck(repair=True)
+    assert [shlex.split(step)[0] for step in steps(bare)] == ["diff", "approve", "reject"]
+
+
+# --- files that cannot follow ------------------------------------------------------------------
+
+
+def test_a_lock_that_keeps_files_behind_is_named_with_what_removes_it(bare: Path) -> None:
+    lock = bare / ".git/index.lock"
+    lock.write_text("")
+    with opened(bare) as memory:
+        memory.remember("Answer briefly. 简短回答。", name="brief", type="user", person=BEN)
+    os.utime(lock, (NOW, NOW))
+    fresh = status(bare)
+    assert any("brought along" in warning for warning in fresh.warnings)
+    assert any(step.endswith(f": rm {shlex.quote(str(lock))}") for step in fresh.next)
+    os.utime(lock, (NOW - 86_400, NOW - 86_400))
+    left = next(step for step in status(bare).next if step.endswith(": gitmem fsck --repair"))
+    assert str(lock) in left
+    lock.unlink()
+    assert status(bare).next == ()
+
+
+@pytest.mark.parametrize("verb", ["revert", "merge", "cherry-pick", "rebase"])
+def test_what_git_waits_for_a_person_to_end_is_named(bare: Path, verb: str) -> None:
+    state = {
+        "revert": "REVERT_HEAD",
+        "merge": "MERGE_HEAD",
+        "cherry-pick": "CHERRY_PICK_HEAD",
+        "rebase": "rebase-merge",
+    }[verb]
+    if verb == "rebase":
+        (bare / ".git" / state).mkdir()
+    else:
+        (bare / ".git" / state).write_text(rev(bare, MAIN) + "\n")
+    (warning,) = status(bare).warnings
+    assert f"a {verb} is under way" in warning and str(bare) in warning
+    with opened(bare) as memory:
+        memory.remember("Answer briefly.", name="brief", type="user", person=BEN)
+    found = [step for step in status(bare).next if f"a {verb} is under way" in step]
+    assert len(found) == 1 and found[0].endswith(": gitmem status")
 
 
 def test_of_several_in_one_state_the_first_is_named_and_all_are_counted(

@@ -1,0 +1,79 @@
+"""What stands in a memory's places and is of the wrong kind: a file for a folder, or the reverse.
+
+Nothing here is trusted or moved; it is found, so that ``fsck`` and ``status`` can name it before
+a command trips over it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from gitmem.domain.layout import (
+    CACHE,
+    EVIDENCE,
+    MANIFEST,
+    POLICY,
+    README,
+    RECORD_TYPES,
+    RECORDS,
+    REVIEWERS,
+    SESSIONS,
+    TOMBSTONES,
+    VIEW,
+    WORKTREE_NOTE,
+)
+from gitmem.domain.shell import shell_word
+from gitmem.repo import Repo
+from gitmem.repo.places import Misplaced, misplaced, misplaced_for_refs
+from gitmem.repo.runner import GIT_STAMP
+from gitmem.repo.worktree import work_trees
+from gitmem.results import Problem
+from gitmem.store.newest import NEWEST_FILE
+from gitmem.store.root import ROOT_FILE
+from gitmem.store.view_file import EDITED
+
+_PRIVATE_FOLDERS = (SESSIONS, EDITED, "damaged", "spool")
+_PRIVATE_FILES = ("lock", CACHE, f"{CACHE}-wal", f"{CACHE}-shm", WORKTREE_NOTE, ROOT_FILE)
+_TREE_FOLDERS = (RECORDS, EVIDENCE, TOMBSTONES, REVIEWERS)
+_TREE_FILES = (VIEW, MANIFEST, POLICY, README)
+
+
+def misplaced_problems(repo: Repo) -> list[Problem]:
+    """Return a problem for each place of the memory where something of the wrong kind stands.
+
+    Looks at the git directory and at the files that are checked out from main.
+    """
+    found = [
+        Problem(str(one.path), one.what, f"Move it away: {one.away}") for one in _in_git_dir(repo)
+    ]
+    for tree in work_trees(repo):
+        where = shell_word(str(tree.path))
+        for one in _in_files(tree.path):
+            name = shell_word(one.path.relative_to(tree.path).as_posix())
+            back = f"git -C {where} checkout -- {name}"
+            fix = f"Move it away, and take main's again: {one.away} && {back}"
+            found.append(Problem(str(one.path), one.what, fix))
+    return found
+
+
+def _in_git_dir(repo: Repo) -> Iterator[Misplaced]:
+    yield from misplaced_for_refs(repo.git_dir)
+    yield from misplaced(repo.git_dir, [], ["index"])
+    sessions = repo.private / SESSIONS
+    names = sorted(os.listdir(sessions)) if sessions.is_dir() else []
+    files = [f"{SESSIONS}/{name}" for name in names if name.endswith(".jsonl")]
+    yield from misplaced(
+        repo.private, _PRIVATE_FOLDERS, [*_PRIVATE_FILES, NEWEST_FILE, GIT_STAMP, *files]
+    )
+
+
+def _in_files(root: Path) -> Iterator[Misplaced]:
+    kinds = [f"{RECORDS}/{kind}" for kind in RECORD_TYPES]
+    yield from misplaced(root, [*_TREE_FOLDERS, *kinds], _TREE_FILES)
+    for top in (RECORDS, EVIDENCE, TOMBSTONES):
+        for folder, inside, _ in os.walk(root / top):
+            for name in sorted(inside):
+                if name.endswith((".md", ".json")):
+                    yield Misplaced(Path(folder, name), is_folder=True)
