@@ -1,7 +1,7 @@
 """``gitmem hook EVENT``: what git runs. Fast, quiet, and never in a person's way.
 
 git runs these hooks in the middle of a person's command, so nothing is imported here before it
-is needed, and whatever fails ends in one line: only ``pre-commit`` may stop git, and only where
+is needed, and whatever fails ends in what went wrong and what to do: only ``pre-commit`` may stop git, and only where
 the commit would undo a merge that had not reached the files yet.
 """
 
@@ -36,6 +36,14 @@ class Place(NamedTuple):
         """Whether a merge may not have reached some work tree yet."""
         return os.path.lexists(self.common / PRIVATE / WORKTREE_NOTE)
 
+    @property
+    def leaving(self) -> str:
+        """The words for git with which this work tree leaves its branch.
+
+        Only one work tree has main checked out.
+        """
+        return "checkout main" if self.private == self.common else "checkout --detach"
+
     def gitmem(self, words: str, argument: str = "") -> str:
         """``gitmem WORDS ARGUMENT`` so that it works wherever it is pasted."""
         from gitmem.domain.shell import shell_argument, shell_word
@@ -63,7 +71,7 @@ def main(args: Sequence[str]) -> int:
         place = _place()
         return handle(place, args[1:]) if place else DONE
     except (GitmemError, OSError) as error:
-        _say(" ".join(str(error).split()))
+        _say_error(error)
         stops = event == "pre-commit" and place is not None and place.has_note
         return STOP if stops else DONE
 
@@ -128,8 +136,9 @@ def _post_commit(place: Place, _: Sequence[str]) -> int:
     elif branch.startswith(PROPOSALS):
         proposal = branch.removeprefix(PROPOSALS)
         _say(
-            f"a commit by hand stops the proposal {_shown(proposal)}. Take it back with: "
-            f"{place.git('reset --soft HEAD~1')}\nTo change what the proposal says: "
+            f"a commit by hand stops the proposal {_shown(proposal)}. To take it off the branch, "
+            f"which keeps it aside: {place.git(place.leaving)} && "
+            f"{place.gitmem('fsck --repair')}\nTo change what the proposal says: "
             f"{place.gitmem('approve --edit', proposal)}"
         )
     return DONE
@@ -187,6 +196,13 @@ def _name_strays(place: Place, strays: Sequence[str]) -> None:
 def _say_each(sentences: Sequence[str]) -> None:
     for sentence in sentences:
         _say(sentence)
+
+
+def _say_error(error: GitmemError | OSError) -> None:
+    """What is wrong, and on lines of their own what to do."""
+    message, hint = (error.message, error.hint) if isinstance(error, GitmemError) else (error, "")
+    lines = [" ".join(line.split()) for line in f"{message}\n{hint}".splitlines()]
+    _say("\n".join(line for line in lines if line))
 
 
 def _say(text: str) -> None:

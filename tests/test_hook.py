@@ -445,10 +445,61 @@ def test_a_commit_by_hand_is_told_what_it_is(root: Path, _approved: tuple[Path, 
     said = well(root, "commit", "-q", "--allow-empty", "-m", "x")
     assert f"gitmem approve --edit --store '{root}' {proposal}" in said
     assert "gitmem adopt" not in said
-    (undo,) = re.findall("Take it back with: (.+)", said)
-    subprocess.run(undo, shell=True, cwd=root.parent, check=True)
+    paste_undo(said, root.parent)
     with opened(root) as memory:
         assert [line.id for line in memory.proposals()] == [proposal]
+
+
+def paste_undo(said: str, cwd: Path) -> None:
+    """Paste what is said to take a commit off a proposal's branch."""
+    (undo,) = re.findall("which keeps it aside: (.+)", said)
+    folder = cwd / "bin"
+    folder.mkdir(exist_ok=True)
+    (folder / "gitmem").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
+    (folder / "gitmem").chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["bash", "-c", undo], cwd=cwd, env=env, check=True, capture_output=True)
+
+
+def test_an_amended_review_on_a_proposals_branch_can_be_taken_off(
+    root: Path, _approved: tuple[Path, str]
+) -> None:
+    """What is left is a proposal again, which status says how to go on with."""
+    proposal = _approved[1]
+    before = rev(root, f"refs/heads/proposals/{proposal}~1")
+    well(root, "checkout", "-q", f"proposals/{proposal}")
+    said = well(root, "commit", "-q", "--amend", "--allow-empty", "-m", "in nicer words 更好")
+    amended = rev(root, "HEAD")
+    paste_undo(said, root.parent)
+    assert plain(root, "symbolic-ref", "HEAD") == MAIN
+    assert rev(root, f"refs/heads/proposals/{proposal}") == before
+    assert amended in plain(root, "rev-list", "--glob=refs/gitmem/kept").split()
+    with opened(root) as memory:
+        assert [line.id for line in memory.proposals()] == [proposal]
+
+
+def test_a_linked_work_tree_is_told_how_it_can_leave_the_branch(
+    root: Path, tmp_path: Path, _approved: tuple[Path, str]
+) -> None:
+    """There main cannot be checked out, since it is in the other work tree."""
+    linked = tmp_path / "linked"
+    well(root, "worktree", "add", "-q", str(linked), f"proposals/{_approved[1]}")
+    said = well(linked, "commit", "-q", "--allow-empty", "-m", "x")
+    paste_undo(said, tmp_path)
+    with opened(root) as memory:
+        assert [line.id for line in memory.proposals()] == [_approved[1]]
+        assert memory.fsck().ok
+
+
+def test_what_a_hook_cannot_do_is_said_with_the_way_on_a_line_of_its_own(root: Path) -> None:
+    well(root, "checkout", "-q", "-b", "elsewhere")
+    plain(root, "update-ref", "-d", MAIN)
+    done = run(root, "checkout", "-q", "--detach")
+    first, *hints = done.err.splitlines()
+    assert done.code == 0
+    assert first.startswith("gitmem: ") and "is gone" in first and "fsck" not in first
+    assert any("gitmem fsck --repair" in line for line in hints)
 
 
 @pytest.mark.parametrize(
@@ -472,10 +523,11 @@ def test_what_a_branch_is_called_is_one_word_of_the_command_that_is_named(
     separator = ["--"] if name.startswith("-") else []
     assert words == ["approve", "--edit", "--store", str(root), *separator, name]
     assert not list(tmp_path.rglob("PWNED"))
-    before = rev(root, "HEAD~1")
-    (undo,) = re.findall("Take it back with: (.+)", said)
-    subprocess.run(["bash", "-c", undo], cwd=tmp_path, check=True)
-    assert rev(root, "HEAD") == before
+    (undo,) = re.findall("which keeps it aside: (.+)", said)
+    subprocess.run(["bash", "-c", undo], cwd=tmp_path, env=env, check=True)
+    words = (tmp_path / "words").read_text(encoding="utf-8").split("\0")[:-1]
+    assert words == ["fsck", "--repair", "--store", str(root)]
+    assert plain(root, "symbolic-ref", "HEAD") == MAIN
 
 
 def seen_tip(root: Path) -> str | None:
@@ -576,13 +628,14 @@ def test_outside_of_a_store_every_hook_is_silent(tmp_path: Path) -> None:
     assert hook(tmp_path, "post-nonsense").code == 2
 
 
-def test_a_hook_that_cannot_do_its_work_says_so_in_one_line(root: Path) -> None:
+def test_a_hook_that_cannot_do_its_work_says_so_and_what_to_do(root: Path) -> None:
     well(root, "update-ref", "refs/heads/other", MAIN)
     (root / ".git/shallow").write_text(rev(root, MAIN) + "\n")
     (root / ".git/gitmem" / CACHE).unlink()
     done = hook(root, "post-merge")
     assert done.code == 0
-    assert len(done.err.splitlines()) == 1 and "shallow" in done.err
+    what, how = done.err.splitlines()
+    assert "shallow" in what and how.endswith("fetch --unshallow")
 
 
 @pytest.mark.parametrize("event", EVENTS)
