@@ -44,7 +44,7 @@ class Adopting(Ruling):
         """
         from dataclasses import replace
 
-        from gitmem.services.adopting import adopt
+        from gitmem.services.adopting import adopt, passed_over
         from gitmem.store.edits import find_commit_edits, find_edits
         from gitmem.store.statements import Person
 
@@ -56,6 +56,8 @@ class Adopting(Ruling):
         if policy is not None:
             state = self._decide(edits, policy, person, confirm_policy)
             result = replace(result, state=state if result.state == "nothing" else result.state)
+        if commit is None and result.state == "nothing" and not edits.dropped:
+            edits.notes += passed_over(store)
         dropped, notes = tuple(edits.dropped), tuple(edits.notes)
         return self._noted(replace(result, dropped=dropped, notes=notes))
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitmem.domain.evidence import MIN_QUOTE, Evidence, supports
-from gitmem.domain.layout import evidence_path
+from gitmem.domain.layout import POLICY, evidence_path
 from gitmem.domain.proposal import subject_names
 from gitmem.domain.record import MAX_EVIDENCE, Record
 from gitmem.domain.review import Finding
@@ -36,6 +36,7 @@ from gitmem.store import (
     shown_state,
 )
 from gitmem.store.edited import Edits, RecordEdit, move_command
+from gitmem.store.edits import find_commit_edits
 from gitmem.store.fresh_id import with_fresh_id
 from gitmem.store.same_text import same_record
 from gitmem.store.statements import Person, cited_sessions, person_statement, statement_quotes
@@ -43,6 +44,9 @@ from gitmem.store.statements import Person, cited_sessions, person_statement, st
 MAX_ADOPTED = 100
 """Records of one proposal: their text is one message, and a person reads all of it."""
 
+_ADOPT = "adopt-"  # how the ids of such proposals begin
+_LOOKED_BACK = 500  # commits of main, the newest first
+_NAMED = 3  # strays that are named one by one
 _BY_HAND = "deleted by hand"
 _FIELDS = ("type", "valid_from", "valid_until", "status", "supersedes")
 
@@ -133,9 +137,9 @@ def _already_proposed(store: Store, edits: Edits) -> dict[str, str]:
     return found
 
 
-def _branch(store: Store, tip: str) -> Branch | None:
+def _branch(store: Store, tip: str, *, any_base: bool = False) -> Branch | None:
     try:
-        return store.facts.branch(tip)
+        return store.facts.branch(tip, any_base=any_base)
     except (InvalidInput, NotFound):  # `gitmem proposals` and fsck name it
         return None
 
@@ -180,6 +184,62 @@ def _nothing_new(store: Store, edits: Edits, waiting: Mapping[str, str]) -> Prop
         notes=notes,
         session=judged.branch.proposal.session,
     )
+
+
+# --- what was passed over ------------------------------------------------------------------
+
+
+def passed_over(store: Store) -> list[str]:
+    """Name the newest commits by hand that a merge has passed over and that nobody has adopted.
+
+    Those count whose change is still to be made: memory is as it was before them, and no
+    proposal to adopt it was made, whatever became of that.
+    """
+    strays = store.head().strays
+    proposed: list[Branch] | None = None
+    found: list[str] = []
+    end = ""  # of a run of strays: what a later one undid is no change any more
+    for row in store.projection.commits(limit=_LOOKED_BACK):
+        end = (end or row.oid) if row.kind == "stray" else ""
+        if not end or row.oid in strays:
+            continue
+        proposed = _adoptions(store) if proposed is None else proposed
+        names = _not_adopted(store, row.oid, end, proposed)
+        if names:
+            found.append(
+                f"{row.oid[:12]} was made by hand and passed over, so what it says of "
+                f"{subject_names(names)} is no memory: gitmem adopt {row.oid[:12]}"
+            )
+    more = len(found) - _NAMED
+    tail = [f"and {more} older ones, which are named by: gitmem fsck"] if more > 0 else []
+    return found[:_NAMED] + tail
+
+
+def _not_adopted(store: Store, stray: str, end: str, proposed: Sequence[Branch]) -> list[str]:
+    """Return what ``stray`` changed that is still to be adopted; its run ends with ``end``."""
+    edits = find_commit_edits(store, stray)
+    now, then = (store.repo.reader.commit(oid).tree for oid in (edits.base, end))
+
+    def is_changed(path: str) -> bool:
+        return store.facts.entry(now, path) != store.facts.entry(then, path)
+
+    names = [
+        edit.name
+        for edit in edits.records
+        if is_changed(edit.path) and not any(_says(branch, edit) for branch in proposed)
+    ]
+    return names + ([POLICY] if edits.policy is not None and is_changed(POLICY) else [])
+
+
+def _adoptions(store: Store) -> list[Branch]:
+    """Return the proposals that wait, and those to adopt something that were decided."""
+    tips = list(store.open_proposals().values())
+    tips += [kept.tip for kept in store.kept() if kept.name.startswith(_ADOPT)]
+    for row in store.projection.commits(limit=_LOOKED_BACK):
+        if row.kind == "merge" and row.change.startswith(_ADOPT):
+            tips.append(store.repo.reader.commit(row.oid).parents[1])
+    branches = (_branch(store, tip, any_base=True) for tip in tips)
+    return [branch for branch in branches if branch is not None]
 
 
 # --- what is new ---------------------------------------------------------------------------
