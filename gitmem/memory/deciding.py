@@ -39,7 +39,7 @@ class Deciding(OpenMemory):
         """
         from gitmem.services.queue import diff
 
-        return self._noted(diff(self._opened(), proposal))
+        return self._noted(diff(self._opened(), self._sessions(), proposal))
 
     def patch(self, proposal: str) -> str:
         """Return an open proposal as the unified difference that git shows.

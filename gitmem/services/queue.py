@@ -11,6 +11,7 @@ from gitmem.domain.verify import Branch
 from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused
 from gitmem.repo.differences import diff_text
 from gitmem.results import FindingView, MergeResult, ProposalDiff, ProposalSummary
+from gitmem.sessions import SessionFiles
 from gitmem.store import (
     Store,
     approval_of,
@@ -53,7 +54,7 @@ def _unreadable(proposal_id: str, error: GitmemError) -> ProposalSummary:
     return ProposalSummary(proposal_id, kind, "inconclusive", (), (finding,), "", "", ())
 
 
-def diff(store: Store, prefix: str) -> ProposalDiff:
+def diff(store: Store, sessions: SessionFiles, prefix: str) -> ProposalDiff:
     """Return an open proposal whole, by the beginning of its id.
 
     Raises:
@@ -61,7 +62,7 @@ def diff(store: Store, prefix: str) -> ProposalDiff:
         InvalidInput: its branch breaks a rule.
     """
     proposal_id, tip = store.find_proposal(prefix)
-    return judged_diff(store, store.judged_as(proposal_id, tip))
+    return judged_diff(store, store.judged_as(proposal_id, tip), sessions)
 
 
 def patch(store: Store, prefix: str) -> str:

@@ -88,6 +88,16 @@ def test_a_proposal_whose_record_changed_meanwhile_is_stale(memory: MemoryStore)
     assert memory.show("db-choice").body == "The port is 8081."
 
 
+def test_a_quote_that_its_session_does_not_bear_out_any_more_is_told_before_approving(
+    memory: MemoryStore,
+) -> None:
+    proposal = proposed(memory)
+    (session,) = (memory.path / ".git/gitmem/sessions").glob("*.jsonl")
+    session.write_text(session.read_text().replace("腾讯云", "阿里云"))
+    codes = {finding.code for finding in memory.diff(proposal).summary.findings}
+    assert "session-changed" in codes
+
+
 def message_of(memory: MemoryStore, commit: str) -> str:
     return plain(memory.path, "log", "-1", "--format=%B", commit) + "\n"
 
