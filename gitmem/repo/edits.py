@@ -166,7 +166,7 @@ def _special(
     if edit is None or edit.problem or (edit.is_gone and entry.flag in "Ss"):
         return edit if edit and edit.problem else None
     flag = "--no-skip-worktree" if entry.flag in "Ss" else "--no-assume-unchanged"
-    problem = f"it is changed, but git was told to overlook it: {git} update-index {flag} -- {word}"
+    problem = f"it is changed, but is to be overlooked by git: {git} update-index {flag} -- {word}"
     return FileEdit(path, old, None, None, problem)
 
 

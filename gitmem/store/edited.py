@@ -250,7 +250,7 @@ def _sort_deleted(
         return
     begun = edits.begun.find(change.tree, old.path)
     if begun is not None and accepted_form(store, old.path, begun.base) != old.blob:
-        edits.drop(name, deleted_before(store, name, old.path, str(change.root)))
+        edits.drop(name, deleted_before(store, name, old.path, str(change.root or store.repo.root)))
     else:
         edits.records.append(RecordEdit(name, old.path, old, before, None))
 

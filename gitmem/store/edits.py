@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitmem.domain.layout import POLICY, RECORDS
 from gitmem.domain.shell import shell_word
 from gitmem.errors import NotFound, Refused
@@ -32,12 +34,16 @@ def find_edits(store: Store, who: str) -> Edits:
     if head.strays:
         for edit in edits_between(store.repo, head.accepted, head.tip, _is_content):
             changes[edit.path] = Change(edit)
+    committed = {path: change.edit for path, change in changes.items()}
     trees, notes = main_work_trees(store.repo)
     edits.notes += notes
     seen: dict[str, FileEdit] = {}
     for tree in trees:
         found = edits_in_files(store.repo, tree, head.tip)
-        edits.begun.read(store, tree.key, found, head.accepted)
+        standing = committed | {edit.path: edit for edit in found}
+        edits.begun.read(store, tree.key, standing.values(), head.accepted)
+        for path in edits.begun.notes[tree.key].keys() & committed.keys():
+            changes[path] = replace(changes[path], tree=tree.key)  # the file went into a stray
         for edit in found:
             other = seen.setdefault(edit.path, edit)
             if other != edit:

@@ -349,6 +349,54 @@ def test_a_stray_that_a_merge_passed_over_is_adopted_by_its_id(root: Path, propo
     assert plain(root, "status", "--porcelain") == ""
 
 
+def test_strays_that_a_merge_passed_over_are_named_until_they_are_adopted(
+    root: Path, proposal: str
+) -> None:
+    assert adopt(root).notes == ()
+    edit(root)
+    first = commit_all(root)
+    (root / "records/user/short-answers.md").write_text(ANSWERS, encoding="utf-8")
+    second = commit_all(root)
+    nothing(root, proposal)
+    approve(root, proposal)
+    notes = adopt(root).notes
+    assert [note[:12] for note in notes] == [second[:12], first[:12]]
+    assert "short-answers" in notes[0] and "use-tabs" in notes[1]
+    assert all(note.endswith(f"gitmem adopt {note[:12]}") for note in notes)
+    adopted, rejected = adopt(root, first).proposal, adopt(root, second).proposal
+    assert adopt(root).notes == ()
+    approve(root, adopted)
+    with opened(root) as memory:
+        memory.reject(rejected or "", reason="不对", person=ADA)
+        memory.edit("use-tabs", body=BODY, person=ADA)
+    assert adopt(root).notes == ()
+
+
+def test_strays_that_undid_each_other_before_they_were_passed_over_are_not_named(
+    root: Path, proposal: str
+) -> None:
+    edit(root)
+    commit_all(root)
+    plain(root, "revert", "--no-edit", "HEAD")
+    approve(root, proposal)
+    assert adopt(root).notes == ()
+
+
+def test_a_policy_that_was_passed_over_is_named_and_of_many_strays_the_newest_three(
+    root: Path, proposal: str
+) -> None:
+    for number in range(4):
+        path = root / f"records/user/n{number}.md"
+        path.write_text(ANSWERS.replace("short-answers", path.stem), encoding="utf-8")
+        commit_all(root)
+    a_policy(root, proposal)
+    approve(root, proposal)
+    notes = adopt(root).notes
+    assert len(notes) == 4
+    assert "policy.yaml" in notes[0]
+    assert notes[3] == "and 2 older ones, which are named by: gitmem fsck"
+
+
 def test_what_has_changed_since_is_left_and_named_with_how_to_read_it(root: Path) -> None:
     edit(root)
     (root / "records/user/short-answers.md").write_text(ANSWERS, encoding="utf-8")

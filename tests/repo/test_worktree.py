@@ -11,8 +11,18 @@ from pathlib import Path
 import pytest
 
 from gitmem.domain.objects import ZERO, Identity
+from gitmem.errors import Refused
 from gitmem.repo import NewCommit, RefUpdate, Repo, bring_along, finish_worktree, note_worktree
-from gitmem.repo.worktree import work_trees
+from gitmem.repo.begun import BEGUN_NOTE, Begun, read_begun
+from gitmem.repo.edits import main_work_trees
+from gitmem.repo.worktree import (
+    clear_stale_index_lock,
+    index_locks,
+    make_index,
+    stale_index_locks,
+    without_index,
+    work_trees,
+)
 
 Git = Callable[..., str]
 Changes = dict[str, bytes | str | None]
@@ -291,6 +301,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from gitmem.domain.objects import Identity
+from gitmem.errors import Refused
 from gitmem.repo import NewCommit, RefUpdate, Repo, note_worktree
 repo = Repo.open(Path(sys.argv[1]))
 ada = (Identity("Ada", "ada@example.org"), 1)
@@ -372,3 +383,157 @@ def test_a_replaced_file_keeps_its_mode(repo: Repo, root: Path) -> None:
     merge(repo, SECOND)
     assert (root / "MEMORY.md").stat().st_mode & 0o777 == 0o600
     assert (root / "evidence/a b/新.md").stat().st_mode & 0o111 == 0
+
+
+# --- an index that is locked, or gone ----------------------------------------------------------
+
+
+def test_files_that_wait_for_a_lock_say_which_and_how_to_remove_it(
+    tmp_path: Path, git: Git
+) -> None:
+    with Repo.init(tmp_path / "a store; touch PWN") as repo:
+        assert repo.root
+        merge(repo, FIRST)
+        lock = repo.git_dir / "index.lock"
+        lock.touch()
+        (said,) = merge(repo, SECOND)
+        (note,) = main_work_trees(repo)[1]
+        for sentence in (said, note):
+            command = sentence[sentence.index("rm ") :]
+            lock.touch()
+            subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+            assert not lock.exists()
+        assert finish_worktree(repo) == []
+        assert status(git, repo.root) == []
+    assert not list(tmp_path.rglob("PWN*"))
+
+
+def test_only_an_old_lock_is_moved_away_and_it_is_kept(repo: Repo, root: Path, git: Git) -> None:
+    linked = root.parent / "linked"
+    git(root, "worktree", "add", "-q", "--detach", str(linked))
+    locks = [repo.git_dir / "index.lock", repo.git_dir / "worktrees/linked/index.lock"]
+    for lock, age in zip(locks, (601, 599), strict=True):
+        lock.write_bytes(b"half an index")
+        os.utime(lock, (10_000 - age, 10_000 - age))
+    assert index_locks(repo, 10_000) == [(locks[0], 601), (locks[1], 599)]
+    assert stale_index_locks(repo, 10_000) == locks[:1]
+    assert clear_stale_index_lock(repo, locks[1], 10_000) is None
+    for _ in range(2):
+        kept = clear_stale_index_lock(repo, locks[0], 10_000)
+        assert kept and kept.parent == repo.private / "damaged"
+        assert kept.read_bytes() == b"half an index"
+        locks[0].write_bytes(b"half an index")
+        os.utime(locks[0], (1, 1))
+    assert len(list((repo.private / "damaged").iterdir())) == 2
+    assert locks[1].exists()
+
+
+KILLED_GIT = """
+import resource, sys
+from pathlib import Path
+from gitmem.repo import Repo, finish_worktree
+repo = Repo.open(Path(sys.argv[1]))
+repo.runner.run(["version"])
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+print(*finish_worktree(repo))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are a POSIX thing")
+@pytest.mark.parametrize("theirs", [False, True])
+def test_a_git_of_ours_that_is_killed_leaves_no_lock_on_the_index(
+    repo: Repo, root: Path, git: Git, theirs: bool
+) -> None:
+    lock = repo.git_dir / "index.lock"
+    lock.touch()
+    merge(repo, SECOND)
+    if not theirs:
+        lock.unlink()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_GIT, str(root)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        check=True,
+    )
+    assert b"still as before" in done.stdout
+    assert lock.exists() is theirs
+    lock.unlink(missing_ok=True)
+    assert finish_worktree(repo) == []
+    assert status(git, root) == []
+
+
+def test_an_index_that_is_gone_is_made_anew_where_the_files_are(
+    repo: Repo, root: Path, git: Git
+) -> None:
+    assert without_index(repo) == []
+    (root / "MEMORY.md").write_text("mine\n")
+    (repo.git_dir / "index").unlink()
+    (tree,) = without_index(repo)
+    (said,) = merge(repo, SECOND)
+    assert "gitmem fsck --repair" in said
+    assert not (repo.git_dir / "index").exists()
+    before = {path: (root / path).read_bytes() for path in files(root)}
+    make_index(repo, tree)
+    assert {path: (root / path).read_bytes() for path in files(root)} == before
+    assert without_index(repo) == []
+    (left,) = finish_worktree(repo)
+    assert "MEMORY.md" in left
+    assert status(git, root) == [" M MEMORY.md"]
+    with pytest.raises(Refused):
+        make_index(repo, tree)
+
+
+def test_where_nothing_was_ever_checked_out_no_index_is_missing(repo: Repo, root: Path) -> None:
+    (repo.git_dir / "index").unlink()
+    for path in files(root):
+        (root / path).unlink()
+    assert without_index(repo) == []
+    assert merge(repo, SECOND) == []
+    assert files(root) == set()
+
+
+# --- what is under way, and what a file was begun on --------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["revert", "rebase"])
+def test_a_revert_or_a_rebase_that_waits_for_a_person_is_told(
+    repo: Repo, root: Path, git: Git, how: str
+) -> None:
+    base = repo.read_ref(MAIN)
+    merge(repo, {"MEMORY.md": b"view 2\n"})
+    merge(repo, {"MEMORY.md": b"view 3\n"})
+    if how == "revert":
+        args = ["revert", "--no-edit", "HEAD~1"]
+    else:
+        git(root, "branch", "side", str(base))
+        git(root, "checkout", "-q", "side")
+        (root / "MEMORY.md").write_text("view 4\n")
+        git(root, "commit", "-q", "-a", "-m", "4")
+        git(root, "checkout", "-q", "main")
+        args = ["rebase", "-q", "side"]
+    done = subprocess.run(["git", *args], cwd=root, capture_output=True, check=False)
+    assert done.returncode != 0
+    trees, notes = main_work_trees(repo)
+    assert (trees, len(notes)) == ([], 1)
+    assert f"a {how} is under way there" in notes[0]
+    assert notes[0].endswith(f"git -C {root} status")
+    git(root, how, "--abort")
+    assert main_work_trees(repo) == (work_trees(repo), [])
+
+
+def test_a_record_that_is_left_is_noted_with_what_it_was_begun_on(
+    repo: Repo, root: Path, git: Git
+) -> None:
+    mine, other = "records/user/mine.md", "records/user/other.md"
+    merge(repo, {mine: b"1\n", other: b"1\n"})
+    first = git(root, "rev-parse", f"HEAD:{mine}").strip()
+    (root / mine).write_text("1 and mine\n")
+    (root / "MEMORY.md").write_text("no record\n")
+    (root / "records/user/new.md").write_text("mine\n")
+    merge(repo, {mine: b"2\n", "MEMORY.md": b"view 2\n", "records/user/new.md": b"theirs\n"})
+    merge(repo, {mine: b"3\n", other: b"2\n"})
+    noted = {mine: Begun(first, first), "records/user/new.md": Begun("", "")}
+    assert read_begun(repo) == {".": noted}
+    (root / "records/user/new.md").write_text("theirs\n")
+    merge(repo, {mine: b"1\n", "records/user/new.md": b"newer\n"})
+    assert not (repo.private / BEGUN_NOTE).exists()

@@ -772,3 +772,60 @@ def test_the_merge_of_another_proposal_leaves_the_edit_and_adopt_finds_it_still(
 def test_a_file_that_cannot_be_read_is_named(root: Path) -> None:
     (root / TABS).chmod(0)
     assert "cannot be read" in why_dropped(adopt(root))["use-tabs"]
+
+
+# --- what git has in hand ----------------------------------------------------------------------
+
+
+def test_the_marks_of_a_conflict_never_become_memory(root: Path) -> None:
+    edit(root)
+    plain(root, "stash", "-q")
+    with opened(root) as memory:
+        memory.edit("use-tabs", body="Use tabs of width 8.", person=BEN)
+    done = subprocess.run(["git", "stash", "pop"], cwd=root, capture_output=True, check=False)
+    assert done.returncode != 0
+    result = adopt(root)
+    assert result.proposal is None
+    reason = why_dropped(result)["use-tabs"]
+    assert "it has a conflict in git" in reason
+    paste(reason)
+    result = adopt(root)
+    assert result.proposal is None
+    assert "holds the marks of a conflict" in why_dropped(result)["use-tabs"]
+    write(root, "use-tabs", body=SAID)
+    assert adopt(root).proposal
+
+
+def test_a_committed_conflict_and_one_in_the_policy_are_named(root: Path) -> None:
+    marks = "<<<<<<< HEAD\n{}\n=======\n别的\n>>>>>>> side\n"
+    edit(root, BODY, marks.format(BODY))
+    plain(root, "commit", "-q", "-a", "-m", "结")
+    edit(root, 'two_person: "false"\n', marks.format('two_person: "false"'), path="policy.yaml")
+    result = adopt(root)
+    assert result.proposal is None
+    assert all("marks of a conflict" in why for why in why_dropped(result).values())
+    assert set(why_dropped(result)) == {"use-tabs", "policy.yaml"}
+
+
+def test_lines_that_look_like_one_mark_are_a_text_like_any_other(root: Path) -> None:
+    edit(root, BODY, "Heading\n=======\n\n>>>>>>> says who?")
+    assert adopt(root).proposal
+
+
+@pytest.mark.parametrize("flag", ["skip-worktree", "assume-unchanged"])
+def test_a_changed_file_that_git_is_to_overlook_is_named(root: Path, flag: str) -> None:
+    plain(root, "update-index", f"--{flag}", TABS)
+    assert adopt(root).dropped == ()
+    mine = edit(root)
+    reason = why_dropped(adopt(root))["use-tabs"]
+    assert f"update-index --no-{flag}" in reason
+    paste(reason)
+    assert adopt(root).proposal
+    assert (root / TABS).read_bytes() == mine
+
+
+def test_a_file_that_is_left_out_of_the_checkout_is_no_edit(root: Path) -> None:
+    plain(root, "update-index", "--skip-worktree", TABS)
+    (root / TABS).unlink()
+    result = adopt(root)
+    assert (result.state, result.dropped) == ("nothing", ())
