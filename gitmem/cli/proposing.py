@@ -17,12 +17,18 @@ from gitmem.results import ProposalResult
 @command("extract", example="gitmem extract conversation.json")
 @click.argument("transcript", type=click.Path())
 @click.option("--format", metavar="NAME", help="The transcript's format (default: recognised).")
-def extract(call: Call, transcript: str, format: str | None) -> None:
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Read it from its beginning, whatever was read before: what was proposed once, and is "
+    "neither remembered nor open nor rejected now, is proposed again.",
+)
+def extract(call: Call, transcript: str, format: str | None, again: bool) -> None:
     """Propose what a conversation says that is worth keeping.
 
     TRANSCRIPT is a session file of Claude Code (claude-code), or a JSON array or JSON Lines of
     chat messages (openai). The same conversation again, one that has grown, or a copy that goes
-    on elsewhere, yields only what is new.
+    on elsewhere, yields only what is new. Where that is too little, --again reads it once more.
     """
     if transcript == "-":
         raise Usage(
@@ -31,7 +37,7 @@ def extract(call: Call, transcript: str, format: str | None) -> None:
             "is new. A file of that name is ./-",
         )
     with call.opened() as store, shown_progress(call.output) as progress:
-        result = store.extract(transcript, format=format, progress=progress)
+        result = store.extract(transcript, format=format, again=again, progress=progress)
     if call.json:
         call.output.out.json(result.to_json())
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,8 @@ from gitmem.memory.opened import OpenMemory
 
 if TYPE_CHECKING:
     from gitmem.results import Progress, ProposalResult
+    from gitmem.services.capture import Captured
+    from gitmem.services.judging import Found
 
 
 class Proposing(OpenMemory):
@@ -21,12 +24,15 @@ class Proposing(OpenMemory):
         transcript: str | os.PathLike[str],
         *,
         format: str | None = None,
+        again: bool = False,
         progress: Progress | None = None,
     ) -> ProposalResult:
         """Propose what is worth keeping of a conversation; a person approves it later.
 
         The same file again, or grown, gives only what is new. A turn counts as read only when
-        its proposal exists or there is nothing to propose.
+        its proposal exists or there is nothing to propose. ``again`` reads it from its beginning,
+        whatever was read before: for what was proposed once, and is neither remembered nor
+        proposed nor rejected now.
 
         Raises:
             NotFound, InvalidInput: there is no such file, or it is no conversation.
@@ -35,43 +41,63 @@ class Proposing(OpenMemory):
 
         from gitmem.results import Dropped, ProposalResult
         from gitmem.services.capture import Own, capture_transcript
-        from gitmem.services.expiry import expire_sessions
         from gitmem.services.judging import Unread, find_items
-        from gitmem.services.propose import make_batch, propose
+        from gitmem.sessions import Spans
 
         store, sessions, now = self._opened(), self._sessions(), self._now()
         store.head()
+        dropped: builtins.list[Dropped] = []
+        reread = 0  # with ``again``: of the messages from which all is known, how many are done
         while True:
-            captured = capture_transcript(store, sessions, Path(transcript), format, now, progress)
+            captured = capture_transcript(
+                store, sessions, Path(transcript), format, now, progress, again=again
+            )
             if isinstance(captured, Own):
-                dropped = Dropped(Path(transcript).name, captured.why)
-                nothing = ProposalResult(None, "nothing", (), (), (dropped,))
+                own = Dropped(Path(transcript).name, captured.why)
+                nothing = ProposalResult(None, "nothing", (), (), (own,))
                 return self._noted(
                     replace(nothing, counts=dict(captured.counts), notes=captured.notes)
                 )
-            session = captured.session
-            unread = Unread(session.messages, captured.new_from, captured.read_before)
+            before = (captured.new_from, captured.read_before)
+            unread = Unread(captured.session.messages, *((reread, Spans()) if again else before))
             found = find_items(store, unread, progress)
-            batch = make_batch(found.items)
-            origin = self._origin("extract", "rules", session.id, session.attested)
-            with store.repo.lock():
-                if sessions.consumed(session.id) != captured.new_from:
-                    continue  # another process was faster with the same conversation
-                result = propose(store, session, batch, origin)
-                sessions.mark_consumed(session.id, found.upto, result.proposal, _instant(now))
-                expire_sessions(store, sessions, now)
-                store.expire_kept(now)
-            break
-        left = len(session.messages) - found.upto
-        more = (f"{left} messages are left for another run of the same command",) if left else ()
+            result = self._propose_found(captured, found, now)
+            if result is None:
+                continue  # another process was faster with the same conversation
+            dropped += [*result.dropped, *found.passed_over]
+            left = len(captured.session.messages) - found.upto
+            if not (again and left and result.proposal is None):
+                break
+            reread = found.upto
+        notes = list(captured.notes)
+        if left:
+            notes.append(f"{left} messages are left for another run of the same command")
+        if result.proposal is None and not again and (before[0] or before[1].ranges):
+            notes.append("--again reads it from its beginning, whatever was read before")
         return self._noted(
             replace(
-                result,
-                dropped=(*result.dropped, *found.passed_over),
-                counts=dict(captured.counts),
-                notes=(*captured.notes, *more),
+                result, dropped=tuple(dropped), counts=dict(captured.counts), notes=tuple(notes)
             )
         )
+
+    def _propose_found(self, captured: Captured, found: Found, now: int) -> ProposalResult | None:
+        """Propose what was found, and mark how far the conversation is read; None where another
+        process marked it meanwhile."""
+        from gitmem.services.expiry import expire_sessions
+        from gitmem.services.propose import make_batch, propose
+
+        store, sessions, session = self._opened(), self._sessions(), captured.session
+        batch = make_batch(found.items)
+        origin = self._origin("extract", "rules", session.id, session.attested)
+        with store.repo.lock():
+            if sessions.consumed(session.id) != captured.new_from:
+                return None
+            result = propose(store, session, batch, origin)
+            upto = max(found.upto, captured.new_from)
+            sessions.mark_consumed(session.id, upto, result.proposal, _instant(now))
+            expire_sessions(store, sessions, now)
+            store.expire_kept(now)
+        return result
 
     def propose(self, change_set: Mapping[str, Any]) -> ProposalResult:
         """Propose a change set, as ``gitmem propose FILE`` reads it.

@@ -81,8 +81,12 @@ def capture_transcript(
     format: str | None,
     now: int,
     progress: Progress | None = None,
+    *,
+    again: bool = False,
 ) -> Captured | Own:
     """Read a transcript and store what is new of it, message by message.
+
+    ``again`` says that what was read before will be read once more, which the notes then say.
 
     Raises:
         NotFound, InvalidInput: there is no such file, or it is no conversation, or an empty one.
@@ -104,7 +108,7 @@ def capture_transcript(
                 )
     if "human" not in speakers and any(what.startswith("used") for what in counts):
         notes.append("no part of it is a person's own words")
-    return _captured(kept, counts, notes)
+    return _captured(kept, counts, notes, again=again)
 
 
 def capture_messages(
@@ -142,7 +146,9 @@ def _counts(counts: PartCounts) -> dict[str, int]:
     return told
 
 
-def _captured(kept: Kept, counts: Mapping[str, int], notes: list[str]) -> Captured:
+def _captured(
+    kept: Kept, counts: Mapping[str, int], notes: list[str], *, again: bool = False
+) -> Captured:
     masked = sum(kept.redactions.values())
     if masked:
         kinds = ", ".join(f"{kind} ({n})" for kind, n in sorted(kept.redactions.items()))
@@ -151,7 +157,10 @@ def _captured(kept: Kept, counts: Mapping[str, int], notes: list[str]) -> Captur
     start, total = kept.consumed, len(kept.session.messages)
     elsewhere = kept.read_before.count(start)
     new = total - start - elsewhere
-    if not new and total:
+    if again:
+        what = "1 message" if total == 1 else f"{total} messages"
+        notes.append(f"{what} of {kept.session.id} read from the beginning")
+    elif not new and total:
         notes.append(f"nothing is new: {total} messages of {kept.session.id} were read before")
     elif start or elsewhere:
         what = "1 message is new" if new == 1 else f"{new} messages are new"

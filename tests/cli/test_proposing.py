@@ -55,7 +55,20 @@ def test_the_same_conversation_again_has_nothing_new(
     gitmem("extract", conversation)
     again = gitmem("extract", conversation, "--json").json
     assert again["proposal"] is None
-    assert "Nothing was proposed: nothing is new" in gitmem("extract", conversation).out
+    said = gitmem("extract", conversation).out
+    assert "Nothing was proposed: nothing is new" in said
+    assert "--again reads it from its beginning" in said
+
+
+def test_a_conversation_can_be_read_again_from_its_beginning(
+    gitmem: RunCommand, store: Path, conversation: str
+) -> None:
+    first = gitmem("extract", conversation, "--json").json
+    git_dir = store / ".git"
+    (git_dir / "refs/heads/proposals" / first["proposal"]).unlink()
+    again = gitmem("extract", conversation, "--again", "--json").json
+    assert again["records"] == first["records"]
+    assert "--again" in gitmem("extract", "--help").out
 
 
 @pytest.mark.parametrize(

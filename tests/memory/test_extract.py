@@ -112,6 +112,71 @@ def test_the_same_file_again_gives_nothing_and_a_grown_one_only_what_is_new(
         assert len(later.proposals()) == 2
 
 
+def test_what_is_lost_is_proposed_again_when_the_conversation_is_read_again(
+    memory: MemoryStore, tmp_path: Path
+) -> None:
+    """What is remembered, open or rejected stays what it is; each is named with its reason."""
+    path = write_lines(tmp_path / "talk.jsonl", TALK)
+    first = memory.extract(path)
+    assert first.proposal
+    plain(memory.path, "branch", "-q", "-D", f"proposals/{first.proposal}")
+    nothing = memory.extract(path)
+    assert nothing.proposal is None
+    assert any("--again" in note for note in nothing.notes)
+
+    second = memory.extract(path, again=True)
+    assert second.proposal and second.session == first.session
+    assert second.records == first.records
+    third = memory.extract(path, again=True)
+    assert third.proposal is None
+    tabs, backup = sorted(record.name for record in second.records)
+    reasons = why_dropped(third)
+    assert {reasons[tabs], reasons[backup]} == {f"already proposed in {second.proposal}"}
+
+    memory.approve_part(second.proposal, only=[tabs], rejected=[backup], person=ADA)
+    fourth = memory.extract(path, again=True)
+    assert fourth.proposal is None
+    reasons = why_dropped(fourth)
+    assert reasons["message 1"].startswith("already known: I prefer tabs")
+    assert reasons[backup].startswith(f"{ADA} rejected this")
+
+
+def test_reading_again_moves_no_mark_back(memory: MemoryStore, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "talk.jsonl", TALK)
+    memory.extract(path)
+    approve_all(memory)
+    memory.extract(path, again=True)
+    assert any("nothing is new" in note for note in memory.extract(path).notes)
+    write_lines(path, [*TALK, user("We never deploy on Fridays.")])
+    grown = memory.extract(path)
+    assert [record.type for record in grown.records] == ["feedback"]
+    assert grown.dropped == ()
+
+
+def test_reading_again_reads_what_was_new_too(memory: MemoryStore, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "talk.jsonl", TALK)
+    memory.extract(path)
+    write_lines(path, [*TALK, user("We never deploy on Fridays.")])
+    grown = memory.extract(path, again=True)
+    assert [record.type for record in grown.records] == ["feedback"]
+    assert sum("already proposed" in reason for reason in why_dropped(grown).values()) == 2
+    assert memory.extract(path).proposal is None
+
+
+def test_reading_again_goes_on_past_as_much_as_a_person_reads_at_once(
+    memory: MemoryStore, tmp_path: Path
+) -> None:
+    """What stands behind the hundred first, all of them known, is reached in one call."""
+    talk = [user(f"I prefer tool number{n} over gadget number{n}.") for n in range(101)]
+    path = write_lines(tmp_path / "talk.jsonl", talk)
+    memory.extract(path)
+    approve_all(memory)
+    last = memory.extract(path)
+    assert last.proposal and len(last.records) == 1
+    plain(memory.path, "branch", "-q", "-D", f"proposals/{last.proposal}")
+    assert memory.extract(path, again=True).records == last.records
+
+
 def test_a_conversation_in_which_nothing_is_worth_keeping_is_read_once(
     memory: MemoryStore, tmp_path: Path
 ) -> None:
