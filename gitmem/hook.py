@@ -1,8 +1,8 @@
 """``gitmem hook EVENT``: what git runs. Fast, quiet, and never in a person's way.
 
 git runs these hooks in the middle of a person's command, so nothing is imported here before it
-is needed, and whatever fails ends in what went wrong and what to do: only ``pre-commit`` may stop git, and only where
-the commit would undo a merge that had not reached the files yet.
+is needed, and whatever fails ends in what is wrong and what to do: only ``pre-commit`` may stop
+git, and only where the commit would undo a merge that had not reached the files yet.
 """
 
 from __future__ import annotations

@@ -128,6 +128,10 @@ def edit(call: Call, reason: str, person: str | None, yes: bool) -> int:
     return _finish(call, result)
 
 
+# A value may begin with a minus; whether it is in range is not for the parser of options to say.
+set_value.context_settings["ignore_unknown_options"] = True
+
+
 def confirming_policy(call: Call, yes: bool) -> Callable[[PolicyDiff], bool]:
     """Show what will change, and ask unless the person said yes beforehand."""
 

@@ -86,6 +86,7 @@ class Reading(OpenMemory):
 
         store = self._opened()
         with store.snapshot():
+            self._say_strays(store.projection)
             return self._noted(log(store, name, limit, self._place(at)))
 
     def why(self, name: str, *, at: str | None = None) -> Why:

@@ -31,6 +31,19 @@ def test_a_problem_is_named_with_a_way_out_and_fails(
     assert stray[:12] in str(found["problems"])
 
 
+def test_what_a_merge_passed_over_is_named_with_what_proposes_it(
+    gitmem: RunCommand, tabs: Path, git: RunGit
+) -> None:
+    tree = git(tabs, "rev-parse", "main~0^{tree}").strip()
+    stray = git(tabs, "commit-tree", tree, "-p", "main", "-m", "by hand").strip()
+    git(tabs, "update-ref", "refs/heads/main", stray)
+    gitmem("remember", "Answer briefly. 简短回答。", "--yes")
+    lines = gitmem("fsck").out.splitlines()
+    (at,) = [n for n, line in enumerate(lines) if line.startswith(f"passed over: {stray}")]
+    assert lines[at + 1].startswith("  fix: ")
+    assert lines[at + 1].endswith(f"gitmem adopt {stray[:12]}")
+
+
 def test_progress_is_drawn_on_a_terminal_and_nowhere_else(
     gitmem: RunCommand, terminal: RunOnTerminal, tabs: Path
 ) -> None:

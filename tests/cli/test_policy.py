@@ -47,6 +47,20 @@ def test_a_new_store_says_that_nobody_has_set_its_policy(gitmem: RunCommand, sto
     assert gitmem("policy", "show").out.startswith("# as the store began with it, ")
 
 
+def test_a_value_that_begins_with_a_minus_is_a_value(
+    gitmem: RunCommand, store: Path, git: RunGit
+) -> None:
+    before = main_of(git, store)
+    for call in (["-5", "--yes"], ["--yes", "--", "-5"]):
+        refused = gitmem("policy", "set", "view.lines", *call, code=1)
+        assert "'-5'" in refused.err and "10 to 10000" in refused.err
+    assert main_of(git, store) == before
+
+
+def test_an_option_that_is_misspelt_is_no_value(gitmem: RunCommand, store: Path) -> None:
+    assert "--yess" in gitmem("policy", "set", "view.lines", "50", "--yess", code=2).err
+
+
 def test_set_asks_on_a_terminal_and_shows_the_difference_first(
     terminal: RunOnTerminal, gitmem: RunCommand, store: Path, git: RunGit
 ) -> None:

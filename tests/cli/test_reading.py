@@ -152,6 +152,14 @@ def test_status_names_a_stray_and_shows_its_text_escaped(
         assert stray[:12] in done.out or command == ["list"]
 
 
+def test_every_read_says_that_there_are_strays(gitmem: RunCommand, tabs: Path, git: RunGit) -> None:
+    tree = git(tabs, "rev-parse", "main^{tree}").strip()
+    stray = git(tabs, "commit-tree", tree, "-p", "main", "-m", "by hand").strip()
+    git(tabs, "update-ref", "refs/heads/main", stray)
+    for call in (["list"], ["show", "use-tabs"], ["why", "use-tabs"], ["log"], ["log", "use-tabs"]):
+        assert gitmem(*call).err.count("1 commit on main is a stray and no memory") == 1, call
+
+
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_the_store_may_be_named_before_and_after_the_command(
     gitmem: RunCommand, tabs: Path, tmp_path: Path, where: str
