@@ -55,7 +55,7 @@ class Checking(Deciding, Reading):
 
         store = self._opened()
         done = put_right(store, self._sessions(), self._now()) if repair else ()
-        misplaced = misplaced_problems(store.repo)
+        misplaced = misplaced_problems(store.repo, every_file=True)
         try:
             found = fsck(store, progress)
         except GitmemError as error:

@@ -7,6 +7,7 @@ with the ``--store`` it was called with.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from shlex import quote
 
 from gitmem.domain.kept import KEPT_DAYS
@@ -50,7 +51,7 @@ def status(
     by_type = {name: getattr(manifest.records.by_type, name) for name in RECORD_TYPES}
     misplaced = misplaced_problems(store.repo)
     steps = [*_about_damage(store, misplaced), *_about_work_trees(store, now)]
-    steps += _about_edits(store, head, queue)
+    steps += _about_edits(store, head, queue, misplaced)
     steps += _about_queue(store, queue)
     if not manifest.records.count and not queue and not misplaced:
         steps += _first_steps(sessions)
@@ -135,11 +136,13 @@ def _about_work_trees(store: Store, now: float) -> Iterator[str]:
         yield _step(f"{tree.path}: {why}; end it (git status says how), and then run", "status")
 
 
-def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> Iterator[str]:
+def _about_edits(
+    store: Store, head: Head, queue: Sequence[ProposalSummary], misplaced: Sequence[Problem]
+) -> Iterator[str]:
     """What a person changed by hand and nobody has proposed yet."""
     adopting = [proposal for proposal in queue if proposal.kind == "adopt"]
     proposed = {record.name for proposal in adopting for record in proposal.records}
-    edited = [path for path in _edited(store, head) if _name(path) not in proposed]
+    edited = [path for path in _edited(store, head, misplaced) if _name(path) not in proposed]
     if edited:
         more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
         first = one_line(edited[0])  # anything can be the name of a file
@@ -150,11 +153,16 @@ def _about_edits(store: Store, head: Head, queue: Sequence[ProposalSummary]) -> 
         yield _step("Or take what is no memory off main; it is kept aside", "fsck --repair")
 
 
-def _edited(store: Store, head: Head) -> Iterator[str]:
-    """The files checked out from main that are not as main has them, as ``adopt`` sees them."""
+def _edited(store: Store, head: Head, misplaced: Sequence[Problem]) -> Iterator[str]:
+    """The files checked out from main that are not as main has them, as ``adopt`` sees them.
+
+    Those in whose place something else stands are not there to be adopted.
+    """
+    away = {Path(one.where) for one in misplaced}
     for tree in main_work_trees(store.repo)[0]:
         for edit in edits_in_files(store.repo, tree, head.tip):
-            if edit.path not in (VIEW, MANIFEST):
+            file = tree.path / edit.path
+            if edit.path not in (VIEW, MANIFEST) and away.isdisjoint((file, *file.parents)):
                 yield edit.path
 
 

@@ -40,17 +40,18 @@ _TREE_FOLDERS = (RECORDS, EVIDENCE, TOMBSTONES, REVIEWERS)
 _TREE_FILES = (VIEW, MANIFEST, POLICY, README)
 
 
-def misplaced_problems(repo: Repo) -> list[Problem]:
+def misplaced_problems(repo: Repo, *, every_file: bool = False) -> list[Problem]:
     """Return a problem for each place of the memory where something of the wrong kind stands.
 
-    Looks at the git directory and at the files that are checked out from main.
+    Looks at the git directory and at the files that are checked out from main: at the folders of
+    records and quotes, or, where ``every_file`` is wanted, at each of them.
     """
     found = [
         Problem(str(one.path), one.what, f"Move it away: {one.away}") for one in _in_git_dir(repo)
     ]
     for tree in work_trees(repo):
         where = shell_word(str(tree.path))
-        for one in _in_files(tree.path):
+        for one in _in_files(tree.path, every_file):
             name = shell_word(one.path.relative_to(tree.path).as_posix())
             back = f"git -C {where} checkout -- {name}"
             fix = f"Move it away, and take main's again: {one.away} && {back}"
@@ -69,10 +70,10 @@ def _in_git_dir(repo: Repo) -> Iterator[Misplaced]:
     )
 
 
-def _in_files(root: Path) -> Iterator[Misplaced]:
+def _in_files(root: Path, every_file: bool) -> Iterator[Misplaced]:
     kinds = [f"{RECORDS}/{kind}" for kind in RECORD_TYPES]
     yield from misplaced(root, [*_TREE_FOLDERS, *kinds], _TREE_FILES)
-    for top in (RECORDS, EVIDENCE, TOMBSTONES):
+    for top in (RECORDS, EVIDENCE, TOMBSTONES) if every_file else ():
         for folder, inside, _ in os.walk(root / top):
             for name in sorted(inside):
                 if name.endswith((".md", ".json")):

@@ -43,6 +43,26 @@ def test_each_kind_of_error_has_its_exit_code(error: BaseException, code: int) -
     assert run(failing(error), []) == code
 
 
+@pytest.mark.parametrize("number", [errno.ENOTDIR, errno.EEXIST, errno.EISDIR])
+def test_what_is_of_the_wrong_kind_is_named_with_a_command_that_moves_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    there = tmp_path / "it's 这里"
+    named = there / "below" / "x.json" if number == errno.ENOTDIR else there
+    there.mkdir() if number == errno.EISDIR else there.write_text("x")
+    assert run(failing(OSError(number, os.strerror(number), str(named))), []) == 1
+    error, hint = capsys.readouterr().err.splitlines()
+    assert error.startswith(f"error: {there}: is a f")
+    subprocess.run(hint.partition("again: ")[2], shell=True, check=True)
+    assert not there.exists() and len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_error_of_that_kind_about_nothing_of_the_kind_stays_a_bug(tmp_path: Path) -> None:
+    for number in (errno.ENOTDIR, errno.EEXIST, errno.EISDIR):
+        assert run(failing(OSError(number, os.strerror(number), str(tmp_path / "x"))), []) == 3
+        assert run(failing(OSError(number, os.strerror(number))), []) == 3
+
+
 @pytest.mark.parametrize("number", sorted(_MACHINE))
 def test_what_the_system_refuses_comes_with_what_to_do_next(
     capfd: pytest.CaptureFixture[str], number: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -293,6 +294,15 @@ def test_work_by_hand_is_to_be_adopted_once(
     with opened(bare) as memory:
         assert memory.adopt(person=ADA).proposal
     assert [shlex.split(step)[0] for step in steps(bare)] == ["diff", "approve", "reject"]
+
+
+def test_what_is_gone_because_a_file_stands_there_is_not_to_be_adopted(bare: Path) -> None:
+    """Adopting it would retire every record."""
+    shutil.rmtree(bare / "records")
+    (bare / "records").write_text("x\n")
+    found = status(bare)
+    assert [problem.path for problem in found.problems] == [str(bare / "records")]
+    assert steps(bare) == ["fsck"]
 
 
 def test_every_edited_file_counts_and_the_view_does_not(bare: Path) -> None:
