@@ -21,6 +21,7 @@ from gitmem.errors import Busy, GitFailed, GitmemError, Refused
 from gitmem.repo.begun import read_begun, write_begun
 from gitmem.repo.checkout import AT_WORK, advance, advance_index, unfinished, unlocking
 from gitmem.repo.discovery import linked_git_dir, read_pointer
+from gitmem.repo.files import read_regular
 from gitmem.repo.index import WorkTree, is_at, read_into_index
 from gitmem.repo.refs import read_ref, symbolic_target
 from gitmem.repo.worktree_note import drop_note, parsed_note, read_note, write_note
@@ -38,6 +39,8 @@ person writes the message of ``git commit -a``, so nobody but that person can be
 DAMAGED = "damaged"
 """The folder below gitmem's own for what stood in the way; nothing in it is ever read again."""
 
+DAMAGED_INDEX = "its index is damaged; `gitmem fsck --repair` makes it anew"
+_INDEX_MAGIC = b"DIRC"
 _MAIN_TREE = "."
 _COMMIT_WAIT = 10.0  # seconds for which a person's commit waits for a merge to end
 
@@ -249,7 +252,7 @@ def _tree(repo: Repo, commit: str) -> str | None:
 def standing_in_the_way(tree: WorkTree) -> str | None:
     """Why the files of ``tree`` are not to be touched now, or None where nothing is under way."""
     there = (why for name, why in _UNDER_WAY.items() if os.path.lexists(tree.git_dir / name))
-    return next(there, None)
+    return next(there, DAMAGED_INDEX if has_damaged_index(tree) else None)
 
 
 def under_way(repo: Repo) -> list[tuple[WorkTree, str]]:
@@ -306,6 +309,15 @@ def clear_stale_index_lock(repo: Repo, lock: Path, now: float) -> Path | None:
                 hint=f"If no git program is at work there: rm {shell_word(str(lock))}",
             ) from error
         return target
+
+
+def has_damaged_index(tree: WorkTree) -> bool:
+    """Whether the index of ``tree`` does not begin as an index does, as after a full disk."""
+    try:
+        data = read_regular(tree.git_dir / "index", len(_INDEX_MAGIC))
+    except OSError:
+        return False
+    return data != _INDEX_MAGIC
 
 
 def without_index(repo: Repo) -> list[WorkTree]:

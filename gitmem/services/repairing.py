@@ -15,9 +15,20 @@ from gitmem.domain.objects import ZERO
 from gitmem.domain.shell import shell_word
 from gitmem.domain.verify import read_decision
 from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused, Waiting
-from gitmem.repo import RefUpdate, diff_trees
+from gitmem.repo import RefUpdate, diff_trees, finish_worktree
 from gitmem.repo.index import index_tree
-from gitmem.repo.worktree import bring_along, bring_one_along, note_worktree, work_trees
+from gitmem.repo.worktree import (
+    DAMAGED,
+    bring_along,
+    bring_one_along,
+    clear_stale_index_lock,
+    has_damaged_index,
+    make_index,
+    note_worktree,
+    stale_index_locks,
+    without_index,
+    work_trees,
+)
 from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Ledger, Store
 from gitmem.store.facts import committed_at, message_of
@@ -26,8 +37,6 @@ from gitmem.store.newest import read_newest
 from gitmem.store.rebasing import rebase_branch
 from gitmem.store.view_file import restore_view
 
-#: Below gitmem's own folder: files that stood for refs and named no commit.
-DAMAGED = "damaged"
 #: Commits of main among whose files those of a work tree that fell behind are looked for.
 _LOOKED_BACK = 200
 
@@ -54,6 +63,7 @@ def repair(store: Store, sessions: SessionFiles, now: int) -> list[str]:
         done += _strays(store, now)
         done += _lost_mains(store, sessions, now)
         done += _branches(store, now)
+        done += _indexes(store, now)
         done += _work_trees(store, now)
         done += restore_view(store.repo)
         done += [f"let go of {name}, kept for long enough" for name in store.expire_kept(now)]
@@ -285,6 +295,21 @@ def _newest_readable(store: Store, name: str, tip: str) -> str | None:
             continue
         return oid if found == name else None
     return None
+
+
+def _indexes(store: Store, now: int) -> Iterator[str]:
+    """Move dead locks of indexes away, and make an index anew where there is none."""
+    for lock in stale_index_locks(store.repo, now):
+        target = clear_stale_index_lock(store.repo, lock, now)
+        if target is not None:
+            yield f"moved the dead lock {lock} to {target}"
+    for tree in work_trees(store.repo):
+        if has_damaged_index(tree):
+            yield _moved_away(store, "index", tree.git_dir / "index", now)
+    for tree in without_index(store.repo):
+        make_index(store.repo, tree)
+        yield f"made the index of {tree.path} anew; its files are as they were"
+    store.notes += finish_worktree(store.repo)
 
 
 def _work_trees(store: Store, now: int) -> Iterator[str]:

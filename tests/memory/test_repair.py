@@ -11,7 +11,7 @@ import pytest
 
 from gitmem import MemoryStore
 from gitmem.errors import GitmemError, Refused
-from tests.memory.words import ADA, BEN, change_set, item, objects, opened, user
+from tests.memory.words import ADA, BEN, NOW, change_set, item, objects, opened, user
 from tests.store.stories import plain, rev
 
 CLOUD = "用户服务器部署在腾讯云国内节点。"
@@ -366,3 +366,36 @@ def test_a_ref_that_keeps_no_main_is_named_and_stops_nothing(known: MemoryStore,
         report = fresh.fsck(repair=True)
         assert [problem.where for problem in report.problems] == ["refs/gitmem/kept/main-foo"]
         assert any("update-ref -d" in line for line in fresh.notes)
+
+
+def test_an_index_that_is_gone_is_made_anew_and_no_edit_is_lost(known: MemoryStore) -> None:
+    file = known.path / "records" / "user" / "theme.md"
+    mine = file.read_text().replace("深色", "高对比度")
+    file.write_text(mine)
+    (known.path / ".git" / "index").unlink()
+    assert any("made the index" in line for line in repaired(known))
+    assert file.read_text() == mine
+    assert plain(known.path, "status", "--porcelain").split() == ["M", "records/user/theme.md"]
+
+
+def test_a_dead_lock_of_the_index_is_moved_away_and_the_files_follow(known: MemoryStore) -> None:
+    lock = known.path / ".git" / "index.lock"
+    lock.write_bytes(b"")
+    with opened(known.path) as fresh:
+        fresh.remember("锁住时记的事。", name="locked", type="user", person=ADA)
+    old = NOW - 3600
+    os.utime(lock, (old, old))
+    assert any("dead lock" in line for line in repaired(known))
+    assert not lock.exists() and (known.path / "records/user/locked.md").exists()
+    assert plain(known.path, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage"])
+def test_an_index_that_is_damaged_stops_no_memory(known: MemoryStore, damage: bytes) -> None:
+    (known.path / ".git" / "index").write_bytes(damage)
+    with opened(known.path) as fresh:
+        fresh.remember("索引坏了也记得住。", name="noted", type="user", person=ADA)
+        fresh.remember("再记一件。", name="again", type="user", person=ADA)
+        assert fresh.status().count == 4
+    repaired(known)
+    assert plain(known.path, "status", "--porcelain") == ""
