@@ -83,10 +83,6 @@ class Runner:
             self.trace(["git", *map(shown, args)])
         return [git, "--no-pager", *where, *PIN_ARGUMENTS, *args]
 
-    def spawn(self, args: Sequence[str]) -> subprocess.Popen[bytes]:
-        """A reading git process that lives on, spoken to by pipes; the caller ends it."""
-        return start(self.command(args, None, None), cwd=self.git_dir, stderr=subprocess.DEVNULL)
-
     def run(
         self,
         args: Sequence[str],
