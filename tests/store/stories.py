@@ -111,7 +111,7 @@ def assert_stray(root: Path, oid: str, before: Mapping[str, str]) -> str:
     with opened(root) as memory:
         found = {line.name: f"{memory.show(line.name).to_json()}" for line in memory.list()}
         assert found == before
-        assert any("strays" in note for note in memory.notes)
+        assert any("stray" in note for note in memory.notes)
         assert oid in memory.status().strays
         report = memory.fsck()
         reason = next(entry.reason for entry in memory.log() if entry.commit == oid)
