@@ -97,7 +97,7 @@ def test_every_read_names_a_stray_once_and_adopt_takes_it(tabs: Path, gitmem: Ru
     stray = git(tabs, "rev-parse", "HEAD")
     reads = (["list"], ["show", "use-tabs"], ["search", "tabs", "--json"], ["why", "use-tabs"])
     for read in reads:
-        assert gitmem(*read).err.count("strays") == 1, read
+        assert gitmem(*read).err.count("stray") == 1, read
     assert gitmem("status", "--json").json["strays"] == [stray]
     assert stray in gitmem("fsck", code=1).out
     made = gitmem("adopt", "--yes", "--json").json
