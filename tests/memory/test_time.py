@@ -400,7 +400,7 @@ def test_why_goes_back_to_the_first_quotes(memory: MemoryStore) -> None:
     assert [e.change for e in sources["old-name"].history] == ["retired", "added"]
     assert [e.approved_at[:10] for e in sources["db-postgres"].history] == ["2026-09-02"]
     raw = why.to_json()
-    assert set(raw) == {"name", "record", "evidence", "history", "contexts", "sources"}
+    assert set(raw) == {"name", "record", "evidence", "history", "contexts", "missing", "sources"}
     assert raw["evidence"] == raw["record"]["evidence"]
     assert set(raw["sources"][0]) == {
         "name", "became", "type", "description", "evidence", "history",
