@@ -119,9 +119,19 @@ def main_work_trees(repo: Repo) -> tuple[list[WorkTree], list[str]]:
             reason = "they are still as before the last merge"
         if reason:
             notes.append(_not_looked_at(tree, reason))
+        elif not _is_folder_or_gone(tree.path / RECORDS):
+            # Else every record would look as if a person had deleted it.
+            notes.append(
+                f"{tree.path / RECORDS} is no folder, so the files there were not looked at: "
+                "`gitmem fsck` says how to move it away"
+            )
         else:
             found.append(tree)
     return found, notes
+
+
+def _is_folder_or_gone(path: Path) -> bool:
+    return not os.path.lexists(path) or (path.is_dir() and not path.is_symlink())
 
 
 def _not_looked_at(tree: WorkTree, reason: str) -> str:

@@ -34,6 +34,7 @@ from gitmem.store import Head, Ledger, Store
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.keeping import STRAY
 from gitmem.store.newest import read_newest
+from gitmem.store.readable import newest_readable
 from gitmem.store.rebasing import rebase_branch
 from gitmem.store.view_file import restore_view
 
@@ -267,7 +268,7 @@ def _move_main(store: Store, head: Head, new: str) -> None:
 def _branches(store: Store, now: int) -> Iterator[str]:
     """Cut commits that were made by hand off the branches of proposals; they are kept."""
     for name, tip in store.open_proposals().items():
-        good = _newest_readable(store, name, tip)
+        good = newest_readable(store, name, tip)
         if good is None or good == tip:
             continue
         closing = Closing(name, "unreadable", now, "made by hand on the proposal's branch")
@@ -282,19 +283,6 @@ def _branches(store: Store, now: int) -> Iterator[str]:
                 f"left {name} as it is while it is checked out; leave it, and repair again: "
                 f"git -C {where} checkout main --"
             )
-
-
-def _newest_readable(store: Store, name: str, tip: str) -> str | None:
-    """The newest commit of a branch up to which it is the proposal of its name."""
-    for oid in store.repo.first_parents(tip):
-        if store.ledger.is_accepted(oid):
-            return None
-        try:
-            found = store.facts.branch(oid, any_base=True).proposal.id
-        except GitmemError:
-            continue
-        return oid if found == name else None
-    return None
 
 
 def _indexes(store: Store, now: int) -> Iterator[str]:

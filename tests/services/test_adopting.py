@@ -829,3 +829,11 @@ def test_a_file_that_is_left_out_of_the_checkout_is_no_edit(root: Path) -> None:
     (root / TABS).unlink()
     result = adopt(root)
     assert (result.state, result.dropped) == ("nothing", ())
+
+
+def test_a_file_in_the_place_of_all_records_is_no_deletion_of_them(root: Path) -> None:
+    (root / "records").rename(root / "elsewhere")
+    (root / "records").write_text("一个文件\n")
+    result = adopt(root)
+    assert (result.proposal, result.records) == (None, ())
+    assert any("is no folder" in note for note in result.notes)
