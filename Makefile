@@ -18,7 +18,7 @@ demo: $(READY) ## watch a conversation become reviewed memory, step by step
 	@$(BIN)/python demo/run.py
 
 test: lint ## check everything: style, types, imports, tests
-	@$(BIN)/python -m pytest -n auto --dist loadgroup
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/ruff check .

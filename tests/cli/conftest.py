@@ -20,6 +20,7 @@ from tests.cli.harness import (
     converse,
     environment,
 )
+from tests.store.stories import copy
 
 
 @pytest.fixture
@@ -88,17 +89,12 @@ def terminal() -> RunOnTerminal:
     return run
 
 
-@pytest.fixture
-def store(gitmem: RunCommand, tmp_path: Path) -> Path:
-    """A new store in the test's folder, where the commands find it by themselves."""
-    gitmem("init")
-    return tmp_path / ".memory"
-
-
-@pytest.fixture
-def tabs(gitmem: RunCommand, store: Path) -> Path:
-    """A store with one record, use-tabs, that Ada made."""
-    gitmem(
+@pytest.fixture(scope="session")
+def _made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A new store, and one with a record, made by the command once; the tests take copies."""
+    empty = tmp_path_factory.mktemp("empty") / ".memory"
+    known = tmp_path_factory.mktemp("known") / ".memory"
+    remember = (
         "remember",
         "Use tabs, not spaces, for indentation.",
         "--name=use-tabs",
@@ -106,4 +102,25 @@ def tabs(gitmem: RunCommand, store: Path) -> Path:
         "--description=User prefers tabs",
         "--yes",
     )
-    return store
+    # Made before the environment of a test is: with a home and settings of its own.
+    home = tmp_path_factory.mktemp("home")
+    own = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "GIT_CONFIG_GLOBAL": os.devnull}
+    env = environment({**own, "GIT_CONFIG_NOSYSTEM": "1"})
+    env = {name: value for name, value in env.items() if name != "GITMEM_STORE"}
+    for store, calls in ((empty, [("init",)]), (known, [("init",), remember])):
+        for args in calls:
+            command = [sys.executable, "-m", "gitmem", *args]
+            subprocess.run(command, cwd=store.parent, env=env, check=True, capture_output=True)
+    return empty, known
+
+
+@pytest.fixture
+def store(_made: tuple[Path, Path], tmp_path: Path) -> Path:
+    """A new store in the test's folder, where the commands find it by themselves."""
+    return copy(_made[0], tmp_path / ".memory")
+
+
+@pytest.fixture
+def tabs(_made: tuple[Path, Path], tmp_path: Path) -> Path:
+    """A store with one record, use-tabs, that Ada made."""
+    return copy(_made[1], tmp_path / ".memory")

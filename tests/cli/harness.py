@@ -68,7 +68,6 @@ def environment(more: Mapping[str, str] | None) -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "GITMEM_USER": ADA,
-        "PYTHONDONTWRITEBYTECODE": "1",
         **(more or {}),
     }
 

@@ -13,7 +13,6 @@ import pytest
 
 DEMO = Path(__file__).parents[2] / "demo"
 # One worker runs them, since they share what one run printed.
-pytestmark = pytest.mark.xdist_group("demo")
 
 LAST = "Everything is as it should be."
 

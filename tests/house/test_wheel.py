@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tests.conftest import RunGit
 
 # One worker builds and installs for all of them.
-pytestmark = pytest.mark.xdist_group("wheel")
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,8 +14,6 @@ from gitmem.domain.review import PERSON, Review
 from gitmem.store import Entry, Origin, Store, checks_review, make_draft, person_identity
 from tests.store.stories import ADA, NOW, change_set, opened, plain, propose, rev
 
-#: One process for all, which builds the large memory once.
-pytestmark = pytest.mark.xdist_group("object-count")
 #: Blobs of record, quote, manifest and view; the folders above them; commits of proposal,
 #: checks, approval and merge.
 MOST = 16
