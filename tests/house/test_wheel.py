@@ -17,8 +17,6 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import RunGit
 
-# One worker builds and installs for all of them.
-
 ROOT = Path(__file__).parents[2]
 
 
