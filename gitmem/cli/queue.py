@@ -11,11 +11,11 @@ import click
 from gitmem.cli.boundary import DONE, REFUSED, error_json, gravest, report_error
 from gitmem.cli.call import Call
 from gitmem.cli.options import command, person_option, yes_option
-from gitmem.cli.output import Styled
+from gitmem.cli.output import Piece, Styled
 from gitmem.cli.prompting import ask, require_person
 from gitmem.cli.showing import effects, show_diff, state
 from gitmem.errors import GitmemError, InvalidInput, NotFound
-from gitmem.results import MergeResult, ProposalDiff
+from gitmem.results import KeptProposal, MergeResult, ProposalDiff, ProposalSummary
 
 if TYPE_CHECKING:
     from gitmem.memory import MemoryStore
@@ -28,58 +28,58 @@ def proposals(call: Call, kept: bool) -> None:
 
     A proposal that was rejected, or of which a part was approved, is kept for 90 days.
     """
-    if kept:
-        _list_kept(call)
-        return
     with call.opened() as store:
-        found = store.proposals()
+        if kept:
+            _list_kept(call, store.kept())
+        else:
+            _list_open(call, store.proposals())
+
+
+def _list_open(call: Call, found: Sequence[ProposalSummary]) -> None:
+    rows: list[list[Piece]] = [
+        [
+            Styled(proposal.id, "name"),
+            proposal.kind,
+            state(proposal.state),
+            effects(proposal.records),
+            "; ".join(proposal.waits_for),
+        ]
+        for proposal in found
+    ]
+    head = ["id", "kind", "state", "records", "waits for"]
+    _list(call, found, "No proposal is open.", head, rows, whole=["id", "kind", "state"])
+
+
+def _list_kept(call: Call, found: Sequence[KeptProposal]) -> None:
+    rows: list[list[Piece]] = [
+        [
+            Styled(proposal.id, "name"),
+            state(proposal.state),
+            effects(proposal.records),
+            proposal.reason,
+            Styled(proposal.kept_at, "dim"),
+        ]
+        for proposal in found
+    ]
+    head = ["id", "state", "records", "why", "kept"]
+    _list(call, found, "Nothing is kept aside.", head, rows, whole=["id", "state", "kept"])
+
+
+def _list(
+    call: Call,
+    found: Sequence[ProposalSummary | KeptProposal],
+    nothing: str,
+    head: list[str],
+    rows: list[list[Piece]],
+    whole: list[str],
+) -> None:
     out = call.output.out
     if call.json:
         out.json([proposal.to_json() for proposal in found])
-        return
-    if not found and out.terminal:
-        out.line("No proposal is open.")
-        return
-    out.table(
-        ["id", "kind", "state", "records", "waits for"],
-        [
-            [
-                Styled(proposal.id, "name"),
-                proposal.kind,
-                state(proposal.state),
-                effects(proposal.records),
-                "; ".join(proposal.waits_for),
-            ]
-            for proposal in found
-        ],
-        whole=["id", "kind", "state"],
-    )
-
-
-def _list_kept(call: Call) -> None:
-    with call.opened() as store:
-        found = store.kept()
-    out = call.output.out
-    if call.json:
-        out.json([proposal.to_json() for proposal in found])
-        return
-    if not found and out.terminal:
-        out.line("Nothing is kept aside.")
-        return
-    out.table(
-        ["id", "state", "records", "why", "kept"],
-        [
-            [
-                Styled(proposal.id, "name"),
-                state(proposal.state),
-                effects(proposal.records),
-                proposal.reason,
-                Styled(proposal.kept_at, "dim"),
-            ]
-            for proposal in found
-        ],
-        whole=["id", "state", "kept"],
-    )
+    elif not found and out.terminal:
+        out.line(nothing)
+    else:
+        out.table(head, rows, whole=whole)
 
 
 @command("diff", example="gitmem diff extract-20261130-7f3a2c")
