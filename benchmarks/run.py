@@ -50,6 +50,8 @@ class Merges:
         self.next = records
         self.hand = folder / f"hand-{name}" if checked_out else None
         if self.hand is None:
+            # As after clone --no-checkout: no file of main, and no index of them.
+            self.git("rm", "-r", "-q", "--", ".")
             (self.store.repo.git_dir / "index").unlink()
         else:
             self.git("worktree", "add", "-q", "--detach", str(self.hand), MAIN)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitmem.domain.layout import MAIN, WORKTREE_NOTE
+from gitmem.domain.layout import MAIN, MANIFEST, POLICY, VIEW, WORKTREE_NOTE
 from gitmem.domain.objects import EMPTY_TREE, ZERO
 from gitmem.domain.shell import shell_word
 from gitmem.errors import Busy, GitFailed, GitmemError, Refused
@@ -41,6 +41,9 @@ DAMAGED = "damaged"
 
 DAMAGED_INDEX = "its index is damaged; `gitmem fsck --repair` makes it anew"
 _INDEX_MAGIC = b"DIRC"
+_TOPS = (MANIFEST, VIEW, POLICY)
+"""Files that every checkout of main has at its top."""
+
 _MAIN_TREE = "."
 _COMMIT_WAIT = 10.0  # seconds for which a person's commit waits for a merge to end
 
@@ -325,12 +328,10 @@ def without_index(repo: Repo) -> list[WorkTree]:
 
     Where there are none, as after ``clone --no-checkout``, nothing was checked out.
     """
-    main = repo.read_ref(MAIN)
     lacking = [tree for tree in work_trees(repo, unborn=True) if not _has_index(tree)]
-    if main is None or not lacking:
+    if not lacking or repo.read_ref(MAIN) is None:
         return []
-    paths = [path for _, _, path in repo.list_tree(main)]
-    return [tree for tree in lacking if any(os.path.lexists(tree.path / path) for path in paths)]
+    return [tree for tree in lacking if any(os.path.lexists(tree.path / top) for top in _TOPS)]
 
 
 def _has_index(tree: WorkTree) -> bool:
