@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo test lint bench bench-recall docs build clean
+.PHONY: help venv demo test soak lint bench bench-recall docs build clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,12 @@ demo: $(READY) ## watch a conversation become reviewed memory, step by step
 
 test: lint ## check everything: style, types, imports, tests
 	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The tests that have a long form. A run says its seed; `make soak SEED=N` repeats it.
+SOAK := tests/faults tests/races tests/fuzz
+
+soak: $(READY) ## hours of kills, failures, races and fuzz: make soak SEED=N repeats a run
+	@$(BIN)/python -m pytest -n auto --dist load --soak $(if $(SEED),--seed $(SEED)) $(SOAK)
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/ruff check .

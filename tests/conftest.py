@@ -7,8 +7,10 @@ none of the caller's environment. A store outside the test's own folders cannot 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -23,7 +25,51 @@ KEPT_PREFIXES = ("COVERAGE_", "HYPOTHESIS_", "PIP_", "PYTEST_", "PYTHON")
 settings.register_profile(
     "house", deadline=None, database=None, derandomize="CI" in os.environ, print_blob=True
 )
-settings.load_profile("house")
+settings.register_profile("soak", settings.get_profile("house"), max_examples=5000)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The long form of the tests that try many points, and the chance that it runs on."""
+    group = parser.getgroup("soak")
+    group.addoption("--soak", action="store_true", help="the long form: every point, many rounds")
+    group.addoption(
+        "--seed",
+        type=int,
+        help="repeat a run with the same chance (default: 1, or any with --soak)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # The workers of one run get these options from the process that started them.
+    if config.option.seed is None:
+        config.option.seed = random.SystemRandom().randrange(10**9) if config.option.soak else 1
+    settings.load_profile("soak" if config.option.soak else "house")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"seed: {config.option.seed}" + (" (soak)" if config.option.soak else "")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a test that could go on for ever does, and by which chance."""
+
+    soak: bool
+    seed: int
+
+    def count(self, quick: int, soak: int) -> int:
+        """``quick`` in every run, ``soak`` in the long form."""
+        return soak if self.soak else quick
+
+    def chance(self, *what: object) -> random.Random:
+        """A random generator of its own for ``what``, the same for the same seed."""
+        return random.Random(f"{self.seed} {what}")
+
+
+@pytest.fixture(scope="session")
+def effort(request: pytest.FixtureRequest) -> Effort:
+    """Whether this is the long form, and the seed of the run."""
+    return Effort(request.config.option.soak, request.config.option.seed)
 
 
 class RunGit(Protocol):
