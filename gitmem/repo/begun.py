@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.domain.objects import is_oid
 from gitmem.errors import GitmemError
-from gitmem.repo.files import read_regular, write_file
+from gitmem.repo.files import fsync_folder, read_regular, write_file
 from gitmem.repo.lock import make_private
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def write_begun(repo: Repo, notes: Mapping[str, Mapping[str, Begun]]) -> None:
     try:
         if rows:
             write_file(path, json.dumps(rows).encode("ascii"))
+            fsync_folder(repo.private)
         elif os.path.lexists(path):
             path.unlink()
     except OSError as error:

@@ -52,6 +52,21 @@ def read_regular(path: Path, max_bytes: int) -> bytes | None:
         return file.read(max_bytes)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder of this user's own where there is none; its name is durable then.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+    else:
+        fsync_folder(folder.parent)
+
+
 def fsync_folder(folder: Path) -> None:
     """Make the renames in ``folder`` durable; git syncs files, never folders.
 

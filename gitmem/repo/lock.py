@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from gitmem.domain.shell import shell_word
 from gitmem.errors import Busy, GitmemError
+from gitmem.repo.files import fsync_folder
 from gitmem.repo.runner import Runner
 
 DEFAULT_WAIT = 30.0
@@ -85,6 +86,8 @@ class StoreLock:
             make_private(self._private)
             _check_plain(self._private / "lock")
         try:
+            if not (self._private / "lock").exists():  # the first write ever: whoever made the
+                fsync_folder(self._private.parent)  # folder may not have made it durable
             self._lock.acquire(timeout=timeout)
         except Timeout as error:
             raise Busy(

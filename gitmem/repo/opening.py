@@ -15,8 +15,15 @@ from pathlib import Path
 from gitmem.domain.layout import MAIN, PRIVATE
 from gitmem.domain.shell import shell_word
 from gitmem.errors import GitmemError, NotFound, Refused
-from gitmem.repo.discovery import GitDirs, find_git_dir, looks_like_git_dir, read_pointer
+from gitmem.repo.discovery import (
+    GitDirs,
+    find_git_dir,
+    is_own_git_dir,
+    looks_like_git_dir,
+    read_pointer,
+)
 from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
+from gitmem.repo.files import fsync_folder
 from gitmem.repo.places import misplaced
 from gitmem.repo.runner import DEFAULT_TIMEOUT, failed, finish, require_git, start
 
@@ -37,13 +44,15 @@ _MAX_CONFIG = 1024 * 1024
 _MAX_LISTING = 4 * 1024 * 1024
 
 
-def check_surroundings() -> None:
-    """Refuse to run where git itself refuses to move refs.
+def check_surroundings(common: Path) -> None:
+    """Refuse to run where git itself refuses to move refs; a push into another repository is none
+    of this one's.
 
     Raises:
-        Refused: git runs this program inside its pre-receive quarantine.
+        Refused: git runs this program inside the quarantine of a push into this repository.
     """
-    if os.environ.get("GIT_QUARANTINE_PATH"):
+    quarantine = os.environ.get("GIT_QUARANTINE_PATH")
+    if quarantine and Path(quarantine).resolve().is_relative_to(common):
         raise Refused(
             "git is receiving a push here (GIT_QUARANTINE_PATH is set), and refs may not move now",
             hint="Run gitmem from a post-receive hook, or outside of a hook.",
@@ -60,8 +69,7 @@ def check_openable(root: Path, dirs: GitDirs) -> None:
     _check_owner(root, dirs)
     for found in misplaced(dirs.common, [PRIVATE], []):
         raise found.error
-    if (root / ".git").is_file():
-        _check_points_back(root, dirs)
+    _check_points_back(root, dirs)
     shallow = dirs.common / "shallow"
     if shallow.is_file() and shallow.stat().st_size:
         raise GitmemError(
@@ -222,16 +230,22 @@ def _check_owner(root: Path, dirs: GitDirs) -> None:
 
 
 def _check_points_back(root: Path, dirs: GitDirs) -> None:
-    """A ``.git`` *file* may name any repository of the person's; that one must know of it."""
-    back = read_pointer(dirs.private / "gitdir")
-    if back is not None:
-        home = (dirs.private / back).parent
-    else:  # a submodule
-        home = dirs.private / list_config(dirs.private).get("core.worktree", ".")
-    if home.resolve() != root:
-        word = shell_word(str(root))
+    """A folder that was handed over must not lead into another repository of the person's."""
+    if is_own_git_dir(root, dirs):
+        return
+    word, common = shell_word(str(root)), shell_word(str(dirs.common))
+    if dirs.private != dirs.common and dirs.private.parent != dirs.common / "worktrees":
         raise GitmemError(
-            f"{root}: its .git file names {dirs.private}, which does not name it back",
+            f"{root}: its git directory takes refs and objects from {dirs.common}, which has no "
+            "such work tree",
+            hint=f"If you want a work tree of that: git --git-dir={common} worktree add FOLDER",
+        )
+    is_submodule = dirs.private == dirs.common
+    home = dirs.private / list_config(dirs.private).get("core.worktree", ".")
+    if not is_submodule or home.resolve() != root:
+        kind = "file" if (root / ".git").is_file() else "link"
+        raise GitmemError(
+            f"{root}: its .git {kind} names {dirs.private}, which does not name it back",
             hint=f"If it is meant to: git -C {word} worktree repair; "
             f"or, without linked work trees: git -C {word} config core.worktree {word}",
         )
@@ -247,6 +261,7 @@ def init_repository(path: Path, *, bare: bool) -> None:
     for folder in path.parents:
         if looks_like_git_dir(folder):
             raise Refused(f"{path} lies inside the git directory {folder}")
+    fresh = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -260,6 +275,23 @@ def init_repository(path: Path, *, bare: bool) -> None:
     _run_at(path, ["init", *(["--bare"] if bare else []), *options, str(path)])
     # A git pull then either fast-forwards or refuses; it never merges two memories by text.
     _run_at(path, ["config", "--file", str(git_dir / "config"), "pull.ff", "only"])
+    _make_durable(git_dir, [path, *(folder.parent for folder in fresh)])
+
+
+def _make_durable(git_dir: Path, above: Sequence[Path]) -> None:
+    """Sync what git writes in a new repository: it syncs objects and refs, and neither these
+    files nor any folder."""
+    below = ("refs/heads", "refs", "objects/pack", "objects", ".")
+    try:
+        for name in ("HEAD", "config"):
+            with (git_dir / name).open("rb") as file:
+                os.fsync(file.fileno())
+        for folder in (*(git_dir / name for name in below), *above):
+            fsync_folder(folder)
+    except OSError as error:
+        raise GitmemError(
+            f"{error.filename or git_dir} could not be made durable ({error.strerror})"
+        ) from error
 
 
 def _run_at(path: Path, args: Sequence[str]) -> None:

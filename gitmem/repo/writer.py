@@ -10,10 +10,12 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from gitmem.domain.layout import INFLIGHT
 from gitmem.domain.objects import Identity, format_signature, is_oid
 from gitmem.errors import GitFailed, InvalidInput
+from gitmem.repo.files import fsync_folder
 from gitmem.repo.runner import Runner
 
 # --done: an input that is cut off is an error, not an import of what came so far.
@@ -80,7 +82,28 @@ def write_commits(runner: Runner, commits: Sequence[NewCommit]) -> tuple[list[st
     oids = out.decode("ascii", "replace").split()
     if len(oids) != len(commits) or not all(map(is_oid, oids)):
         raise GitFailed("git fast-import ended without naming every commit that it wrote")
+    _make_durable(runner.git_dir, oids)
     return oids, refs
+
+
+def _make_durable(git_dir: Path, oids: Sequence[str]) -> None:
+    """Sync the names of what was written: git syncs the files, not the folders that name them.
+
+    What was written lies in a pack, or, where it was one object alone, in a file of its own.
+    """
+    objects = git_dir / "objects"
+    folders = {objects / "pack"}
+    for oid in oids:
+        if (objects / oid[:2] / oid[2:]).exists():
+            folders |= {objects / oid[:2], objects}
+    try:
+        for folder in folders:
+            fsync_folder(folder)
+    except OSError as error:
+        raise GitFailed(
+            f"{error.filename or objects} could not be made durable ({error.strerror}); "
+            "nothing was published"
+        ) from error
 
 
 def _stream(commits: Sequence[NewCommit]) -> tuple[bytes, list[str]]:

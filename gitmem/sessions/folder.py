@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from gitmem.domain.session import MAX_SESSION_ID, SESSION_ID
 from gitmem.domain.shell import shell_word
 from gitmem.errors import GitmemError
+from gitmem.repo.files import fsync_folder, make_folder
 from gitmem.repo.places import misplaced
 from gitmem.sessions.format import Stored, end_of_lines, read_header, scan
 
@@ -85,12 +86,13 @@ class Folder:
     def publish(self, written: Path, session_id: str) -> None:
         """Make a file that is written and durable the session with this id."""
         os.replace(written, self.path(session_id))
-        _sync_directory(self.directory)
+        fsync_folder(self.directory)
 
     def make(self) -> None:
         """Make the folder where it is not there; nobody but the owner can look into it."""
         self.check()
-        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self.directory)
         self.directory.chmod(0o700)
 
     def sweep(self) -> None:
@@ -124,15 +126,3 @@ def _check_file(path: Path) -> None:
             f"{path}: is {what}, and no session that gitmem stored",
             hint=f"Remove it: rm {shell_word(str(path))}",
         )
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make a new name durable, where the system lets a directory be opened."""
-    flag = getattr(os, "O_DIRECTORY", None)
-    if flag is None:
-        return
-    handle = os.open(directory, os.O_RDONLY | flag)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

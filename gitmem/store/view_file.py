@@ -15,7 +15,7 @@ from gitmem.domain.layout import MAIN, VIEW
 from gitmem.domain.objects import FILE_MODE, blob_id
 from gitmem.errors import Busy
 from gitmem.repo import Repo, finish_worktree
-from gitmem.repo.files import fsync_folder, write_file
+from gitmem.repo.files import fsync_folder, make_folder, write_file
 from gitmem.repo.index import WorkTree, read_index
 from gitmem.repo.lock import make_private
 from gitmem.repo.reader import MAX_OBJECT
@@ -129,7 +129,7 @@ def _keep(repo: Repo, content: bytes) -> Path:
     folder = repo.private / EDITED
     if folder.is_symlink():
         raise FileExistsError(0, f"its text cannot be kept, since {folder} is a symbolic link")
-    folder.mkdir(mode=0o700, exist_ok=True)
+    make_folder(folder)
     oid = blob_id(content)
     for name in (f"MEMORY-{oid[:8]}.md", f"MEMORY-{oid}.md"):
         path = folder / name
