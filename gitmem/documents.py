@@ -31,7 +31,7 @@ from gitmem.redaction import find_secrets
 MAX_REVIEWER_BYTES = 32_768
 
 
-def make_evidence(where: str = "evidence", **fields: Any) -> Evidence:
+def make_evidence(where: str = "evidence", /, **fields: Any) -> Evidence:
     """Build evidence out of fields; ``class`` may be given as ``cls``.
 
     Raises:

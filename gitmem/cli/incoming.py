@@ -128,7 +128,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
         if key in seen:
-            raise ValueError(f"the key {key!r} is there twice in one object")
+            raise ValueError(f"the key {key[:80]!r} is there twice in one object")
         seen[key] = value
     return seen
 

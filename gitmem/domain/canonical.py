@@ -30,6 +30,17 @@ def canonical_file(value: Any) -> bytes:
     return canonical_json(value) + b"\n"
 
 
+def is_canonical(value: Any, data: bytes) -> bool:
+    """Return whether ``data`` is the one file of ``value``; it may hold what JSON has no form for.
+
+    JSON can spell half of a surrogate pair, and Python reads it, but no UTF-8 file can hold it.
+    """
+    try:
+        return canonical_file(value) == data
+    except (ValueError, RecursionError):
+        return False
+
+
 def sha256_hex(data: bytes) -> str:
     """Return the SHA-256 of ``data`` in lower-case hex."""
     return hashlib.sha256(data).hexdigest()

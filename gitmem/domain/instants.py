@@ -40,11 +40,11 @@ def parse_instant(text: str) -> int:
         InvalidInput: the text has another form or names no real instant.
     """
     if not _FORM.match(text):
-        raise InvalidInput(f"{text!r} is no instant; write it like 2026-11-30T16:20:11Z")
+        raise InvalidInput(f"{text[:80]!r} is no instant; write it like 2026-11-30T16:20:11Z")
     try:
         return int(datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp())
     except ValueError as error:
-        raise InvalidInput(f"{text!r} names no real instant") from error
+        raise InvalidInput(f"{text[:80]!r} names no real instant") from error
 
 
 def read_moment(text: str) -> int | None:

@@ -118,7 +118,7 @@ def record_path(type: str, name: str, *, sharded: bool) -> str:
     check_name(name)
     if type not in RECORD_TYPES:
         raise InvalidInput(
-            f"{type!r} is not one of {', '.join(RECORD_TYPES)}",
+            f"{type[:80]!r} is not one of {', '.join(RECORD_TYPES)}",
             where="type",
         )
     folder = f"{_shard(name)}/" if sharded else ""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gitmem.domain.canonical import canonical_file
+from gitmem.domain.canonical import canonical_file, is_canonical
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput
 
@@ -79,7 +79,7 @@ def parse_manifest(data: bytes, where: str = "manifest.json") -> Manifest:
         manifest = Manifest.model_validate(raw)
     except ValidationError as error:
         raise InvalidInput(first_problem(error), where=where) from error
-    if manifest.to_bytes() != data:
+    if not is_canonical(manifest.model_dump(), data):
         raise InvalidInput("is not in canonical form", where=where)
     return manifest
 

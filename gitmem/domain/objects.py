@@ -220,7 +220,7 @@ def parse_signature(text: str) -> Signature:
     """
     match = _SIGNATURE.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is not an author or committer line")
+        raise ValueError(f"{text[:80]!r} is not an author or committer line")
     return Signature(match["name"].strip(), match["email"].strip(), int(match["epoch"]))
 
 
@@ -273,6 +273,8 @@ def decode_commit(data: bytes) -> Commit:
         parents.append(headers.pop(0)[1])
     if len(headers) < 2 or headers[0][0] != "author" or headers[1][0] != "committer":
         raise ValueError("a commit object lacks its author or committer")
+    if any("\n" in headers[at][1] for at in (0, 1)):
+        raise ValueError("a commit object has an author or committer of several lines")
     if not all(is_oid(oid) for oid in (tree, *parents)):
         raise ValueError("a commit object names a tree or parent that is not an id")
     (_, author), (_, committer), *extra = headers

@@ -192,10 +192,12 @@ def read_proposal(
     proposal_id = message.need("Proposal-Id")
     kind = message.need("Proposal-Kind")
     if not is_proposal_id(proposal_id) or not proposal_id.startswith(f"{kind}-"):
-        raise InvalidInput(f"{proposal_id!r} is no id of a proposal of the kind {kind!r}")
+        raise InvalidInput(
+            f"{proposal_id[:80]!r} is no id of a proposal of the kind {kind[:80]!r}"
+        )
     base = rebased_on or message.need("Base")
     if not is_oid(base):
-        raise InvalidInput(f"the trailer Base is no commit id: {base!r}")
+        raise InvalidInput(f"the trailer Base is no commit id: {base[:80]!r}")
     attested = message.one("Attested")
     if attested is not None and attested not in get_args(Attested):
         raise InvalidInput(f"{attested[:40]!r} is no source of a session")

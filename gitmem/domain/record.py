@@ -241,10 +241,10 @@ def make_record(
     gives the limit and the size. Nothing is cut, trimmed or normalised.
     """
     if type not in RECORD_TYPES:
-        raise InvalidInput(f"{type!r} is not one of {', '.join(RECORD_TYPES)}", where="type")
+        raise InvalidInput(f"{type[:80]!r} is not one of {', '.join(RECORD_TYPES)}", where="type")
     if status not in (None, "unconfirmed"):
         raise InvalidInput(
-            f"{status!r} is not 'unconfirmed'; leave it out for a settled fact", where="status"
+            f"{status[:80]!r} is not 'unconfirmed'; leave it out for a settled fact", where="status"
         )
     try:
         return Record.model_validate(

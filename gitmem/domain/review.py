@@ -127,7 +127,7 @@ def read_review(message: CommitMessage, at: int, oid: str) -> Review:
         raise InvalidInput("the trailer Reviewed-Rubric is no blob id")
     by, reviewer = message.need("Reviewed-By"), message.need("Reviewer")
     if (reviewer == PERSON) != is_person(by):
-        raise InvalidInput(f"the reviewer {reviewer!r} cannot be {by!r}")
+        raise InvalidInput(f"the reviewer {reviewer[:80]!r} cannot be {by[:80]!r}")
     return Review(
         by=by,
         reviewer=reviewer,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gitmem.domain.canonical import canonical_file, sha256_hex
+from gitmem.domain.canonical import canonical_file, is_canonical, sha256_hex
 from gitmem.domain.text import normalise_statement, one_line
 from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput
@@ -80,6 +80,6 @@ def parse_tombstone(data: bytes, where: str) -> Tombstone:
         raise InvalidInput(first_problem(error), where=where) from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"is no JSON: {error}", where=where) from error
-    if tombstone.to_bytes() != data:
+    if not is_canonical(tombstone.model_dump(), data):
         raise InvalidInput("is not in canonical form", where=where)
     return tombstone

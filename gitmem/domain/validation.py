@@ -8,6 +8,10 @@ from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from gitmem.domain.text import one_line
+
+#: Characters of a field's name in an error; keys come from outside and may be of any length.
+_SHOWN = 80
 _NUMBER = re.compile(r"[0-9]{1,8}\Z")
 _BOOLEANS = {"true": True, "false": False}
 
@@ -15,7 +19,7 @@ _BOOLEANS = {"true": True, "false": False}
 def first_problem(error: ValidationError) -> str:
     """Return the first problem of ``error`` as ``field: what``."""
     problem = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in problem["loc"])
+    field = ".".join(one_line(str(part)[:_SHOWN]) for part in problem["loc"])
     message = problem["msg"].removeprefix("Value error, ")
     return f"{field}: {message}" if field else message
 

@@ -25,7 +25,7 @@ def check_ref(ref: str) -> str:
         InvalidInput: it is not.
     """
     if ref != "HEAD" and (not ref.startswith("refs/") or _BAD_REF.search(ref)):
-        raise InvalidInput(f"{ref!r} is not a full ref name like refs/heads/main", where="ref")
+        raise InvalidInput(f"{ref[:80]!r} is not a full ref name like refs/heads/main", where="ref")
     return ref
 
 

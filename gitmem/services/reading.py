@@ -19,7 +19,7 @@ def list_records(projection: Projection, record_type: str | None, day: str) -> l
         Usage: there is no such type.
     """
     if record_type is not None and record_type not in RECORD_TYPES:
-        raise Usage(f"{record_type!r} is no type; it is one of {', '.join(RECORD_TYPES)}")
+        raise Usage(f"{record_type[:80]!r} is no type; it is one of {', '.join(RECORD_TYPES)}")
     by = projection.superseded_by(day)
     return [summary(row, day, by.get(row.name, ())) for row in projection.records(record_type)]
 

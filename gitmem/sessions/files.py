@@ -255,7 +255,7 @@ class SessionFiles:
         stored = self._folder.read(session_id)
         if stored is None:
             raise NotFound(
-                f"no session {session_id!r} on this machine",
+                f"no session {session_id[:80]!r} on this machine",
                 hint="Sessions are kept 30 days, and are not shared between machines.",
             )
         return stored

@@ -104,7 +104,7 @@ def _find_stray(store: Store, prefix: str) -> str:
     rows = [row for row in store.projection.commits() if row.oid.startswith(prefix)]
     hint = "Run `gitmem fsck`: it names every stray with its id."
     if len(prefix) < _MIN_PREFIX or not rows:
-        raise NotFound(f"no commit of main has an id that begins with {prefix!r}", hint=hint)
+        raise NotFound(f"no commit of main has an id that begins with {prefix[:80]!r}", hint=hint)
     if len(rows) > 1:
         raise NotFound(f"{prefix} is the beginning of {len(rows)} commits of main", hint=hint)
     if rows[0].kind != "stray":

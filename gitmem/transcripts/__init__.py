@@ -126,7 +126,7 @@ def _named(format: str) -> Adapter:
     close = difflib.get_close_matches(format.lower(), ADAPTERS, n=1, cutoff=0.5)
     meant = f"Did you mean {close[0]}? " if close else ""
     raise InvalidInput(
-        f"unknown format {format!r}", hint=f"{meant}Formats: {', '.join(sorted(ADAPTERS))}."
+        f"unknown format {format[:80]!r}", hint=f"{meant}Formats: {', '.join(sorted(ADAPTERS))}."
     )
 
 
