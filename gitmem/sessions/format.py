@@ -8,9 +8,9 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_args
 
-from gitmem.domain.session import Message, Session
+from gitmem.domain.session import Attested, Message, Session
 from gitmem.errors import InvalidInput
 from gitmem.sessions.history import StoredMessages, read_message
 
@@ -22,7 +22,9 @@ VERSION = 2
 _MESSAGE = re.compile(
     rb'\{(?:"at":"(?P<at>[0-9TZ:-]{1,40})",)?"index":(?P<index>\d{1,15}),(?:"keys":|"parts":)'
 )
-_KEYS = re.compile(rb'\{(?:"at":"[0-9TZ:-]{1,40}",)?"index":\d{1,15},"keys":\["(\w*)","(\w*)"\]')
+_KEYS = re.compile(
+    rb'\{(?:"at":"[0-9TZ:-]{1,40}",)?"index":\d{1,15},"keys":\["([0-9a-f]{0,16})","([0-9a-f]{0,16})"\]'
+)
 
 
 @dataclass(frozen=True)
@@ -132,10 +134,10 @@ def _marker(line: bytes, path: Path, number: int, count: int) -> dict[str, Any] 
 
 
 def _spans(value: Any, path: Path, number: int) -> list[tuple[int, int]]:
-    try:
-        return [(int(start), int(end)) for start, end in value]
-    except (TypeError, ValueError):
-        raise _damaged(path, number, "neither a message nor a marker") from None
+    spans = [(span[0], span[1]) for span in value if isinstance(span, list) and len(span) == 2]
+    if len(spans) < len(value) or not all(type(at) is int for span in spans for at in span):
+        raise _damaged(path, number, "neither a message nor a marker")
+    return spans
 
 
 def end_of_lines(file: BinaryIO, size: int) -> int:
@@ -170,7 +172,8 @@ def _checked_header(line: bytes, path: Path) -> dict[str, Any]:
             hint="Update gitmem.",
         )
     texts = all(isinstance(header.get(k), str) for k in ("format", "captured_at", "attested"))
-    if not texts or header.get("session") != path.stem:
+    vouched = header.get("attested") in get_args(Attested)
+    if not texts or not vouched or header.get("session") != path.stem:
         raise _damaged(path, 1, "no header of this session")
     return header
 

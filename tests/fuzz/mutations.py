@@ -41,7 +41,8 @@ PIECES: tuple[bytes, ...] = (
     b"name: x\n", b"where: x\n", b"self: x\n", b"cls: human\n", b"class: human\n", b"extra: x\n",
     b"body: x\n", b"quote: x\n", b"blob: x\n", b"version: 2\n", b'"version":99,',
     b"Verdict: approve\n", b"Base: x\n", b"Proposal-Id: extract-20261130-7f3a2c\n", b"  indented\n",
-    b"[redacted:token]", b"%% ", b"gitdir: ", b"ref: ", b"HEAD", b"../", b"/", b"refs/heads/main", b"a" * 5000,
+    b"[redacted:token]", b"%% ", b"gitdir: ", b"ref: ", b"HEAD", b"../", b"/", b"refs/heads/main",
+    b"a" * 5000,
 )  # fmt: skip
 
 #: Values that no field of a JSON document wants.
