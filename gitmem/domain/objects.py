@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,6 +25,9 @@ TREE_MODE = "40000"
 
 _OID = re.compile(r"[0-9a-f]{40}\Z")
 _TREE_ENTRY = re.compile(rb"([0-9]+) ([^\0]+)\0(.{20})", re.DOTALL)
+#: Bytes of an entry besides its mode and its name: a space, NUL and the id.
+_AROUND_NAME = 22
+_MODES = {b"100644": "100644", b"40000": "40000"}
 _SIGNATURE = re.compile(
     r"(?P<name>[^<>\n]*)<(?P<email>[^<>\n]*)> (?P<epoch>[0-9]{1,18}) [+-][0-9]{4}\Z"
 )
@@ -70,17 +74,21 @@ def decode_tree(data: bytes) -> tuple[TreeEntry, ...]:
     Raises:
         ValueError: the bytes are not a tree.
     """
-    # git writes folders as 40000; some old writers as 040000, which means the same.
-    entries = tuple(
-        TreeEntry(
-            mode.lstrip(b"0").decode("ascii"), name.decode("utf-8", "surrogateescape"), oid.hex()
-        )
-        for mode, name, oid in _TREE_ENTRY.findall(data)
-    )
+    found = _TREE_ENTRY.findall(data)
     # What the pattern passed over is no entry.
-    if sum(map(len, _TREE_ENTRY.split(data)[::4])):
+    if sum([len(mode) + len(name) + _AROUND_NAME for mode, name, _ in found]) != len(data):
         raise ValueError("a tree object is cut off, or has an entry without a mode or a name")
-    return entries
+    # git writes folders as 40000; some old writers as 040000, which means the same.
+    return tuple(
+        [
+            TreeEntry(
+                _MODES.get(mode) or mode.lstrip(b"0").decode("ascii"),
+                name.decode("utf-8", "surrogateescape"),
+                oid.hex(),
+            )
+            for mode, name, oid in found
+        ]
+    )
 
 
 def _sort_key(entry: TreeEntry) -> bytes:
@@ -94,15 +102,17 @@ def encode_tree(entries: Iterable[TreeEntry]) -> bytes:
     Raises:
         ValueError: a name is empty, doubled, or holds a slash or NUL.
     """
-    parts = []
-    seen: set[str] = set()
-    for entry in sorted(entries, key=_sort_key):
-        if not entry.name or "/" in entry.name or "\0" in entry.name or entry.name in seen:
-            raise ValueError(f"{entry.name!r} cannot be a name in a tree, or is there twice")
-        seen.add(entry.name)
-        name = entry.name.encode("utf-8", "surrogateescape")
-        parts.append(entry.mode.encode("ascii") + b" " + name + b"\0" + bytes.fromhex(entry.oid))
-    return b"".join(parts)
+    ordered = sorted(entries, key=_sort_key)
+    names = [entry.name for entry in ordered]
+    for name, count in Counter(names).items():
+        if count > 1 or not name or "/" in name or "\0" in name:
+            raise ValueError(f"{name!r} cannot be a name in a tree, or is there twice")
+    return b"".join(
+        [
+            f"{mode} {name}\0".encode("utf-8", "surrogateescape") + bytes.fromhex(oid)
+            for mode, name, oid in ordered
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from gitmem.domain.layout import RECORD_TYPES
@@ -10,6 +11,10 @@ from gitmem.domain.text import escape_markdown
 
 HEADER = "# Memory\n"
 EMPTY_NOTE = "\nNothing is remembered yet.\n"
+
+#: Lines that one process keeps: every merge renders the view of the base and its own, which differ
+#: in a line or two.
+_LINES_KEPT = 1024
 
 
 class ViewRow(NamedTuple):
@@ -54,8 +59,8 @@ def render_view(
     are left out first. Then lines are cut from the end of the order type, name. Each sequence
     may itself be cut after ``max_lines`` rows in that order: what is behind cannot be shown.
     """
-    lines = [_Line.of(row) for row in sorted(current, key=view_order)]
-    more = [_Line.of(row) for row in sorted(superseded, key=view_order)]
+    lines = [_line(row) for row in sorted(current, key=view_order)]
+    more = [_line(row) for row in sorted(superseded, key=view_order)]
     if len(lines) + len(more) == total and _fits([*lines, *more], 0, max_lines, max_bytes):
         return _render([*lines, *more], 0)
     kept = _longest_prefix([], lines, total, max_lines, max_bytes)
@@ -71,11 +76,12 @@ class _Line(NamedTuple):
     text: str
     size: int
 
-    @classmethod
-    def of(cls, row: ViewRow) -> _Line:
-        described = escape_markdown(row.description) + view_mark(row)
-        text = f"- [{row.name}]({row.path}) — {described}\n"
-        return cls(view_order(row), text, len(text.encode("utf-8")))
+
+@lru_cache(maxsize=_LINES_KEPT)
+def _line(row: ViewRow) -> _Line:
+    described = escape_markdown(row.description) + view_mark(row)
+    text = f"- [{row.name}]({row.path}) — {described}\n"
+    return _Line(view_order(row), text, len(text.encode("utf-8")))
 
 
 def _longest_prefix(
@@ -95,7 +101,7 @@ def _fits(rows: list[_Line], left_out: int, max_lines: int, max_bytes: int) -> b
         [HEADER, *(_heading(rank) for rank in _ranks(rows)), _footer(len(rows), left_out)]
     )
     lines = around.count("\n") + len(rows)
-    size = len(around.encode("utf-8")) + sum(row.size for row in rows)
+    size = len(around.encode("utf-8")) + sum([row.size for row in rows])
     return lines <= max_lines and size <= max_bytes
 
 

@@ -83,8 +83,21 @@ class StoreLock:
             Busy: another process held it for ``timeout`` seconds.
         """
         if self._depth == 0:
-            make_private(self._private)
-            _check_plain(self._private / "lock")
+            self._acquire(timeout)
+        self._depth += 1
+        try:
+            if self._depth == 1:
+                self._on_acquire()
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0:
+                self._runner.write_fds = ()
+                self._lock.release()
+
+    def _acquire(self, timeout: float) -> None:
+        make_private(self._private)
+        _check_plain(self._private / "lock")
         try:
             if not (self._private / "lock").exists():  # the first write ever: whoever made the
                 fsync_folder(self._private.parent)  # folder may not have made it durable
@@ -99,13 +112,3 @@ class StoreLock:
                 f"{self._private / 'lock'}: {error.strerror}",
                 hint="Only reading works where the store cannot be written; check whose it is.",
             ) from error
-        self._depth += 1
-        try:
-            if self._depth == 1:
-                self._on_acquire()
-            yield
-        finally:
-            self._depth -= 1
-            if self._depth == 0:
-                self._runner.write_fds = ()
-            self._lock.release()

@@ -22,6 +22,7 @@ from gitmem.domain.objects import (
     is_oid,
 )
 from gitmem.domain.shell import shell_word
+from gitmem.domain.tree_form import check_tree_form
 from gitmem.errors import GitFailed, InvalidInput, NotFound
 from gitmem.repo.opening import check_git_takes, git_reason
 from gitmem.repo.refs import read_ref
@@ -35,6 +36,8 @@ _MAX_HEAD = 4096
 _MAX_SAID = 64 * 1024
 _BLOCK = 64 * 1024
 _TREES_KEPT = 4096
+_COMMITS_KEPT = 256
+_SMALL = 16 * 1024  # bytes of a commit that is kept: gitmem's own are smaller
 # Requests sent ahead of their answers. Together they must fit into a pipe (4096 bytes where it
 # is smallest), or git and this program could each wait for the other to read.
 _AHEAD_BYTES = 4096
@@ -67,6 +70,7 @@ class Reader:
         self._said: IO[bytes] | None = None
         self._buffer = bytearray()
         self._tree = lru_cache(maxsize=_TREES_KEPT)(self._read_tree)
+        self._commits: dict[str, Commit] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -131,17 +135,24 @@ class Reader:
         return () if oid == EMPTY_TREE else self._tree(oid)
 
     def commit(self, oid: str) -> Commit:
-        """The parts of a commit.
+        """The parts of a commit, kept in memory for a while if it is small.
 
         Raises:
             NotFound: there is no such object.
             InvalidInput: it is no commit, or malformed.
         """
+        if oid in self._commits:
+            return self._commits[oid]
         data = self._typed(oid, "commit", MAX_OBJECT)
         try:
-            return decode_commit(data)
+            commit = decode_commit(data)
         except ValueError as error:
             raise InvalidInput(str(error), where=oid) from error
+        if len(data) <= _SMALL:
+            if len(self._commits) == _COMMITS_KEPT:
+                self._commits.clear()
+            self._commits[oid] = commit
+        return commit
 
     def resolve(self, rev: str) -> str | None:
         """The id of the object that ``rev`` names, or None.
@@ -167,10 +178,13 @@ class Reader:
         return found.data
 
     def _read_tree(self, oid: str) -> tuple[TreeEntry, ...]:
+        data = self._typed(oid, "tree", MAX_OBJECT)
         try:
-            return decode_tree(self._typed(oid, "tree", MAX_OBJECT))
+            entries = decode_tree(data)
+            check_tree_form(data, entries)
         except ValueError as error:
             raise InvalidInput(str(error), where=oid) from error
+        return entries
 
     def _full(self, name: str) -> str | None:
         """``name`` with its ref, if any, replaced by the id that the ref has now.

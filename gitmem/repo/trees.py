@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from gitmem.domain.objects import EMPTY_TREE, TreeEntry, is_oid
@@ -16,6 +17,10 @@ NO_MODE = "000000"
 
 MAX_DEPTH = 32
 """Folders within each other; a store has five, and a tree from outside may have thousands."""
+
+MAX_PATHS = 100_000
+"""Paths in which two trees may differ; the largest proposal has 33,000, and a few objects of a
+tree from outside may stand for thousands of millions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +43,18 @@ class TreeSource(Protocol):
 def diff_trees(source: TreeSource, old: str, new: str, prefix: str = "") -> list[PathChange]:
     """The files that differ between two trees (ids of trees), in the order of their paths.
 
+    An empty folder, which git itself never writes, is there as a path of the mode ``40000``.
     Only folders that differ are read. ``prefix`` is put before each path.
 
     Raises:
-        InvalidInput: folders are nested deeper than :data:`MAX_DEPTH`.
+        InvalidInput: folders are nested deeper than :data:`MAX_DEPTH`, or more than
+            :data:`MAX_PATHS` differ.
     """
     where = prefix.rstrip("/")
-    found = _diff(source, old, new, f"{where}/" if where else "", 0)
+    differ = _diff(source, old, new, f"{where}/" if where else "", 0)
+    found = list(islice(differ, MAX_PATHS + 1))
+    if len(found) > MAX_PATHS:
+        raise InvalidInput(f"more than {MAX_PATHS} files differ", where=where or "tree")
     return sorted(found, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
 
 
@@ -53,15 +63,17 @@ def _diff(source: TreeSource, old: str, new: str, prefix: str, depth: int) -> It
         return
     if depth > MAX_DEPTH:
         raise InvalidInput(f"lies deeper than {MAX_DEPTH} folders", where=prefix[:200])
-    before = {entry.name: entry for entry in source.tree(old)} if old != EMPTY_TREE else {}
-    after = {entry.name: entry for entry in source.tree(new)} if new != EMPTY_TREE else {}
-    for name in before.keys() | after.keys():
-        was, now = before.get(name), after.get(name)
-        if was == now:
-            continue
+    before = source.tree(old) if old != EMPTY_TREE else ()
+    after = source.tree(new) if new != EMPTY_TREE else ()
+    # A folder of a thousand differs in a few: the many equal ones are left to the sets.
+    differ = set(before) ^ set(after)
+    gone = {entry.name: entry for entry in before if entry in differ}
+    come = {entry.name: entry for entry in after if entry in differ}
+    for name in gone.keys() | come.keys():
+        was, now = gone.get(name), come.get(name)
         path = prefix + name
         yield from _diff(source, _folder(was), _folder(now), f"{path}/", depth + 1)
-        was_file, now_file = _file(was), _file(now)
+        was_file, now_file = _leaf(was), _leaf(now)
         if was_file or now_file:
             yield PathChange(
                 path,
@@ -76,8 +88,9 @@ def _folder(entry: TreeEntry | None) -> str:
     return entry.oid if entry and entry.is_tree else EMPTY_TREE
 
 
-def _file(entry: TreeEntry | None) -> TreeEntry | None:
-    return entry if entry and not entry.is_tree else None
+def _leaf(entry: TreeEntry | None) -> TreeEntry | None:
+    """What ends a path: a file, or a folder with nothing in it, which git never writes."""
+    return entry if entry and (not entry.is_tree or entry.oid == EMPTY_TREE) else None
 
 
 def changed_paths(

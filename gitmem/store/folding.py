@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from gitmem.cache import CommitRow, Projection, RecordRow
 from gitmem.domain.instants import format_instant
@@ -46,24 +47,24 @@ class Fold:
         """
         if not prepared.plan.parents:
             self._projection.forget_all()
-        old, shown = self._documents(prepared), self._shown(prepared)
-        planned = self._planned(prepared)
+        old, before = self._documents(prepared), self._rows(prepared)
+        planned, rows = self._planned(prepared)
         touched = prepared.branch.proposal.names if prepared.branch else ()
-        anew = [row for row in self._shown(prepared) - shown if row.name not in touched]
+        shown = set(chain(*before))
+        anew = [row for row in chain(*rows) if row not in shown and row.name not in touched]
         check_rows(self.facts, self._projection, prepared.tree, anew)
         self._keep(old, prepared, planned.oid)
         self._projection.set_meta("tip", planned.oid)
         return planned
 
-    def _shown(self, prepared: Prepared) -> set[ViewRow]:
-        current, superseded = self._projection.view_rows(prepared.policy.view.lines)
-        return {*current, *superseded}
+    def _rows(self, prepared: Prepared) -> tuple[list[ViewRow], list[ViewRow]]:
+        return self._projection.view_rows(prepared.policy.view.lines)
 
     def settle(self, prepared: Prepared, oid: str) -> PlannedCommit:
         """Return the commit that ``prepared`` makes; fold it if it is the very one named."""
         with self._projection.trial() as trial:
             old = self._documents(prepared)
-            planned = self._planned(prepared)
+            planned, _ = self._planned(prepared)
             if planned.oid == oid:
                 self._keep(old, prepared, oid)
                 trial.keep()
@@ -75,14 +76,17 @@ class Fold:
         self._projection.set_meta("accepted", oid)
         self._projection.set_meta("strays", "")
 
-    def _planned(self, prepared: Prepared) -> PlannedCommit:
+    def _planned(
+        self, prepared: Prepared
+    ) -> tuple[PlannedCommit, tuple[list[ViewRow], list[ViewRow]]]:
+        """Return the commit, and the rows of the projection that its view is made of."""
         if prepared.branch is not None:
             self._apply(prepared.plan, prepared.branch)
         limits = prepared.policy.view
-        current, superseded = self._projection.view_rows(limits.lines)
+        current, superseded = rows = self._rows(prepared)
         total = sum(prepared.plan.by_type.values())
         view = render_view(current, superseded, total, limits.lines, limits.bytes)
-        return complete(prepared.plan, view, prepared.tree, self._repo.reader.tree)
+        return complete(prepared.plan, view, prepared.tree, self._repo.reader.tree), rows
 
     def _apply(self, plan: Plan, branch: Branch) -> None:
         numbers = self._projection.numbers(branch.records)
