@@ -15,7 +15,7 @@ from gitmem.cache.place import all_own
 from gitmem.config import who_am_i
 from gitmem.domain.layout import CACHE, MAIN, PRIVATE, SESSIONS
 from gitmem.errors import Busy
-from gitmem.repo.discovery import find_git_dir
+from gitmem.repo.discovery import find_git_dir, is_own_git_dir
 from gitmem.repo.refs import read_ref
 
 if TYPE_CHECKING:
@@ -128,10 +128,15 @@ class OpenMemory:
             self._take_notes()  # also which moment it was where nothing was found
 
     def _is_own(self) -> bool:
-        """Whether the store is this user's; only git knows whom else's repository to trust."""
+        """Whether the store is this user's, and leads into no other repository of theirs.
+
+        Whom else's to trust only git knows, and what a submodule belongs to.
+        """
         root = self.path.resolve()
         dirs = find_git_dir(root)
-        return all_own(root, root / ".git", dirs.private, dirs.common, self._cache.parent)
+        return is_own_git_dir(root, dirs) and all_own(
+            root, root / ".git", dirs.private, dirs.common, self._cache.parent
+        )
 
     @property
     def _cache(self) -> Path:

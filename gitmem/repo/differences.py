@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 MAX_TEXT = 16 * 1024 * 1024
 """Bytes of a difference; more is refused rather than cut."""
 
-# No program of the store's configuration renders anything, and its settings change nothing.
-_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
+# No program of the store's configuration renders anything, and its settings and attributes hide
+# nothing.
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all", "--text")
 _SETTINGS = ("-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false")
 
 _environment_lock = threading.Lock()

@@ -75,5 +75,19 @@ def find_git_dir(root: Path) -> GitDirs:
     )
 
 
+def is_own_git_dir(root: Path, dirs: GitDirs) -> bool:
+    """Whether ``root``, which is no link, has its git directory inside of it, or that one names it.
+
+    False also for a submodule, whose configuration alone could tell. A ``.git`` that is a file or
+    a link, or has a ``commondir``, may name any repository of the person's.
+    """
+    if dirs.private != dirs.common:
+        back = read_pointer(dirs.private / "gitdir")
+        is_linked = back is not None and dirs.private.parent == dirs.common / "worktrees"
+        return is_linked and (dirs.private / str(back)).parent.resolve() == root
+    dot_git = root / ".git"
+    return dirs.is_bare or not (dot_git.is_symlink() or dot_git.is_file())
+
+
 def _looks_like_git_dir_common(path: Path) -> bool:
     return (path / "objects").is_dir() and (path / "refs").is_dir()

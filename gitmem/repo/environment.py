@@ -50,6 +50,8 @@ _PINS: tuple[tuple[str, str], ...] = (
     ("submodule.recurse", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    # What it says of parents is not checked against the commits.
+    ("core.commitGraph", "false"),
     # An empty grafts file is always named (see below), and git would advise against it each time.
     ("advice.graftFileDeprecated", "false"),
     # Bytes are stored and shown as they are.

@@ -241,8 +241,8 @@ def _check_points_back(root: Path, dirs: GitDirs) -> None:
             hint=f"If you want a work tree of that: git --git-dir={common} worktree add FOLDER",
         )
     is_submodule = dirs.private == dirs.common
-    home = dirs.private / list_config(dirs.private).get("core.worktree", ".")
-    if not is_submodule or home.resolve() != root:
+    named = list_config(dirs.common).get("core.worktree") if is_submodule else None
+    if named is None or (dirs.common / named).resolve() != root:
         kind = "file" if (root / ".git").is_file() else "link"
         raise GitmemError(
             f"{root}: its .git {kind} names {dirs.private}, which does not name it back",

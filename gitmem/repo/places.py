@@ -1,4 +1,8 @@
-"""A file where a folder belongs, or a folder where a file does: named, with the way out."""
+"""What stands in a place of the git directory and is of the wrong kind: named, with the way out.
+
+A file where a folder belongs, a folder where a file does, or a link that leads out of it: git
+follows one to write its refs, their logs and its packs, into whatever repository it names.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,36 @@ _FILES = (
     "packed-refs.lock",
     "packed-refs.new",
 )
+#: What git writes to, and might be led out by a link.
+_WRITTEN = ("objects", "objects/pack", "refs", "refs/heads", *_FOLDERS, f"logs/{MAIN}")
+_WRITTEN_FILES = ("logs/HEAD", "packed-refs")
+
+
+class LeadsOut(NamedTuple):
+    """A link at ``path`` that leads out of the git directory, to ``target``."""
+
+    path: Path
+    target: Path
+
+    @property
+    def what(self) -> str:
+        """What is wrong with it."""
+        return f"is a symbolic link out of the git directory, to {str(self.target)!r}"
+
+    @property
+    def fix(self) -> str:
+        """A sentence with a command that puts in its place what it leads to."""
+        link, target = shell_word(str(self.path)), shell_word(str(self.target))
+        if not os.path.exists(self.target):
+            return f"Remove it: rm {link}"
+        return f"Put what it leads to in its place: rm {link} && cp -R {target} {link}"
+
+    @property
+    def error(self) -> GitmemError:
+        """What to raise where something would be written through it."""
+        return GitmemError(
+            f"{self.path}: {self.what}; gitmem writes only inside the git directory", hint=self.fix
+        )
 
 
 class Misplaced(NamedTuple):
@@ -38,6 +72,11 @@ class Misplaced(NamedTuple):
         if self.is_folder:
             return "is a folder, and a file belongs there"
         return "is a file, and a folder belongs there"
+
+    @property
+    def fix(self) -> str:
+        """A sentence with the command that moves it out of the way."""
+        return f"Move it away: {self.away}"
 
     @property
     def away(self) -> str:
@@ -67,9 +106,29 @@ def misplaced(base: Path, folders: Iterable[str], files: Iterable[str]) -> Itera
             yield Misplaced(base / name, is_folder=True)
 
 
-def misplaced_for_refs(git_dir: Path) -> Iterator[Misplaced]:
-    """Yield what would stop git from moving a ref below ``git_dir``."""
-    return misplaced(git_dir, _FOLDERS, _FILES)
+def misplaced_for_refs(git_dir: Path) -> Iterator[Misplaced | LeadsOut]:
+    """Yield what would stop git from moving a ref below ``git_dir``, or lead it elsewhere."""
+    yield from leading_out(git_dir, (*_WRITTEN, *_WRITTEN_FILES))
+    yield from misplaced(git_dir, _FOLDERS, _FILES)
+
+
+def leading_out(git_dir: Path, names: Iterable[str]) -> Iterator[LeadsOut]:
+    """Yield the links among those places that lead out of ``git_dir``, which is no link."""
+    for name in names:
+        path = git_dir / name
+        if path.is_symlink() and not (target := path.resolve()).is_relative_to(git_dir):
+            yield LeadsOut(path, target)
+
+
+def places_of_ref(ref: str) -> Iterator[str]:
+    """What git writes below the git directory when it moves ``ref``.
+
+    The ref's own file is not among them: git replaces a link there.
+    """
+    for base in ("", "logs/"):
+        parts = f"{base}{ref}".split("/")
+        yield from ("/".join(parts[:end]) for end in range(1, len(parts)))
+    yield f"logs/{ref}"
 
 
 def found_by(error: OSError) -> Misplaced | None:

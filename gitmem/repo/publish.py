@@ -12,6 +12,7 @@ from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import ZERO, is_oid
 from gitmem.errors import Busy, GitFailed, InvalidInput
 from gitmem.repo.files import fsync_folder
+from gitmem.repo.places import leading_out, places_of_ref
 from gitmem.repo.recovery import clear_ref_locks, ref_locks
 from gitmem.repo.refs import check_ref, read_ref
 from gitmem.repo.runner import Result, Runner, failed
@@ -76,7 +77,11 @@ def move_refs(
         Busy: a ref is not at its ``old`` value any more (the race is lost), or its lock stayed
             held for ``wait`` seconds.
         GitFailed: git could not move it for another reason.
+        GitmemError: a link would lead git out of the git directory.
     """
+    written = {place for update in updates for place in places_of_ref(update.ref)}
+    for found in leading_out(runner.git_dir, sorted(written)):
+        raise found.error
     point = [update for update in updates if update.ref == MAIN] or list(updates)
     rest = [update for update in updates if update not in point]
     rest += [RefUpdate(ref, None, None) for ref in dropped]

@@ -5,7 +5,9 @@ It suffices because a repository whose refs are not files (reftable) is refused 
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from gitmem.errors import InvalidInput
@@ -53,8 +55,16 @@ def _read_packed(git_dir: Path, ref: str) -> str | None:
 
 
 def symbolic_target(git_dir: Path, ref: str = "HEAD") -> str | None:
-    """The ref that ``ref`` points to by name, or None when it holds an id or is absent."""
-    text = _read_small(git_dir / check_ref(ref))
+    """The ref that ``ref`` points to by name, or None when it holds an id or is absent.
+
+    With ``core.preferSymlinkRefs`` git makes a link to the other ref's file.
+    """
+    path = git_dir / check_ref(ref)
+    with suppress(OSError):  # it is no link, or not there
+        link = os.readlink(path)
+        if link.startswith("refs/"):
+            return link
+    text = _read_small(path)
     if text is None or not text.startswith("ref:"):
         return None
     return text.removeprefix("ref:").strip()

@@ -76,9 +76,10 @@ class Repo:
             NotFound: there is none at ``path`` itself.
             GitmemError: it is of a kind that cannot hold a memory, or is not trusted.
         """
-        check_surroundings()
         root = path.resolve()
-        check_openable(root, find_git_dir(root))
+        dirs = find_git_dir(root)
+        check_surroundings(dirs.common)
+        check_openable(root, dirs)
         return cls(root, trace=trace)
 
     def __enter__(self) -> Self:

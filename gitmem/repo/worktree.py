@@ -95,7 +95,7 @@ def _all_trees(repo: Repo, unborn: bool) -> Iterable[WorkTree]:
     for git_dir in linked:
         pointer = read_pointer(git_dir / "gitdir")
         dot_git = (git_dir / pointer) if pointer else None
-        if dot_git and dot_git.name == ".git" and linked_git_dir(dot_git) == git_dir.resolve():
+        if dot_git and dot_git.name == ".git" and linked_git_dir(dot_git) == git_dir:
             yield WorkTree(f"worktrees/{git_dir.name}", dot_git.parent, git_dir)
 
 

@@ -1,4 +1,4 @@
-"""What stands in a memory's places and is of the wrong kind: a file for a folder, or the reverse.
+"""What stands in a memory's places and is of the wrong kind: a file, a folder or a link instead.
 
 Nothing here is trusted or moved; it is found, so that ``fsck`` and ``status`` can name it before
 a command trips over it.
@@ -26,7 +26,7 @@ from gitmem.domain.layout import (
 )
 from gitmem.domain.shell import shell_word
 from gitmem.repo import Repo
-from gitmem.repo.places import Misplaced, misplaced, misplaced_for_refs
+from gitmem.repo.places import LeadsOut, Misplaced, misplaced, misplaced_for_refs
 from gitmem.repo.runner import GIT_STAMP
 from gitmem.repo.worktree import work_trees
 from gitmem.results import Problem
@@ -46,9 +46,7 @@ def misplaced_problems(repo: Repo, *, every_file: bool = False) -> list[Problem]
     Looks at the git directory and at the files that are checked out from main: at the folders of
     records and quotes, or, where ``every_file`` is wanted, at each of them.
     """
-    found = [
-        Problem(str(one.path), one.what, f"Move it away: {one.away}") for one in _in_git_dir(repo)
-    ]
+    found = [Problem(str(one.path), one.what, one.fix) for one in _in_git_dir(repo)]
     for tree in work_trees(repo):
         where = shell_word(str(tree.path))
         for one in _in_files(tree.path, every_file):
@@ -59,7 +57,7 @@ def misplaced_problems(repo: Repo, *, every_file: bool = False) -> list[Problem]
     return found
 
 
-def _in_git_dir(repo: Repo) -> Iterator[Misplaced]:
+def _in_git_dir(repo: Repo) -> Iterator[Misplaced | LeadsOut]:
     yield from misplaced_for_refs(repo.git_dir)
     yield from misplaced(repo.git_dir, [], ["index"])
     sessions = repo.private / SESSIONS

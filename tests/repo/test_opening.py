@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from gitmem.repo.differences import diff_text
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.environment import git_executable, local_environment, parse_version
 from gitmem.repo.opening import git_reason
+from gitmem.repo.refs import symbolic_target
 from gitmem.repo.runner import Runner, shown
 
 Commit = Callable[..., str]
@@ -231,12 +233,93 @@ def test_a_store_of_another_user_is_refused_until_the_person_trusts_it(
     Repo.open(repo.root).close()
 
 
-def test_inside_a_push_that_is_being_received_nothing_is_opened(
-    repo: Repo, monkeypatch: Patch
+def test_inside_a_push_that_it_receives_a_repository_is_not_opened(
+    repo: Repo, tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    monkeypatch.setenv("GIT_QUARANTINE_PATH", "/somewhere")
+    incoming = "objects/tmp_objdir-incoming-a1b2c3"
+    monkeypatch.setenv("GIT_QUARANTINE_PATH", str(repo.git_dir / incoming))
     with pytest.raises(Refused, match="GIT_QUARANTINE_PATH"):
         Repo.open(repo.git_dir)
+    monkeypatch.setenv("GIT_QUARANTINE_PATH", str(tmp_path / "another.git" / incoming))
+    Repo.open(repo.git_dir).close()
+
+
+def test_a_git_directory_that_leads_into_another_repository_is_refused(
+    repo: Repo, tmp_path: Path
+) -> None:
+    """By a link, or by a commondir of its own; that repository never heard of it."""
+    write_one(repo)
+    linked, borrowing, hidden = (tmp_path / name for name in ("linked", "borrowing", "hidden"))
+    for root in (linked, borrowing, hidden):
+        root.mkdir()
+    (linked / ".git").symlink_to(repo.git_dir)
+    (borrowing / ".git").mkdir()
+    (borrowing / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (borrowing / ".git/commondir").write_text(f"{repo.git_dir}\n")
+    (hidden / ".git").write_text("gitdir: private\n")
+    (borrowing / ".git").rename(hidden / "private")
+    (hidden / "private/gitdir").write_text(f"{hidden}/.git\n")
+    shutil.copytree(hidden / "private", borrowing / ".git")
+    for root, reason in (
+        (linked, "its .git link names .* does not name it back"),
+        (borrowing, "has no such work tree"),
+        (hidden, "has no such work tree"),
+    ):
+        with pytest.raises(GitmemError, match=reason):
+            Repo.open(root)
+
+
+@pytest.mark.parametrize(
+    "place", ["refs", "refs/heads", "objects", "objects/pack", "logs", "logs/refs/heads/main"]
+)
+def test_a_link_among_refs_logs_and_packs_leads_no_write_out_of_the_git_directory(
+    repo: Repo, tmp_path: Path, place: str
+) -> None:
+    write_one(repo)
+    (repo.git_dir / "logs/refs/heads").mkdir(parents=True, exist_ok=True)
+    (repo.git_dir / "logs/refs/heads/main").touch()
+    outside = tmp_path / "outside"
+    (repo.git_dir / place).rename(outside)
+    (repo.git_dir / place).symlink_to(outside)
+    before = sorted((path, path.stat().st_mtime_ns) for path in [outside, *outside.rglob("*")])
+    with Repo.open(repo.git_dir) as opened:
+        with pytest.raises(GitmemError, match="a symbolic link out of the git directory") as caught:
+            write_one(opened, b"2")
+        assert opened.reader.resolve(MAIN)
+    assert sorted((path, path.stat().st_mtime_ns) for path in [outside, *outside.rglob("*")]) == (
+        before
+    )
+    command = caught.value.hint.partition(": ")[2]
+    subprocess.run(command, shell=True, check=True)
+    with Repo.open(repo.git_dir) as opened:
+        write_one(opened, b"2")
+    assert sorted((path, path.stat().st_mtime_ns) for path in [outside, *outside.rglob("*")]) == (
+        before
+    )
+
+
+def test_a_log_that_is_a_link_leads_no_branch_out(repo: Repo, tmp_path: Path) -> None:
+    """The log of any ref, whose place nobody lists."""
+    oid = write_one(repo)
+    log = repo.git_dir / "logs/refs/heads/proposals/x"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    mine = tmp_path / "mine"
+    mine.write_text("mine\n")
+    log.symlink_to(mine)
+    with repo.lock(), pytest.raises(GitmemError, match="out of the git directory"):
+        repo.publish([RefUpdate("refs/heads/proposals/x", oid, ZERO)])
+    assert mine.read_text() == "mine\n"
+    assert repo.read_ref("refs/heads/proposals/x") is None
+
+
+def test_a_head_that_is_a_link_to_its_branch_is_on_that_branch(repo: Repo, git: Git) -> None:
+    write_one(repo)
+    git(repo.git_dir, "config", "core.preferSymlinkRefs", "true")
+    git(repo.git_dir, "symbolic-ref", "HEAD", MAIN)
+    assert (repo.git_dir / "HEAD").is_symlink()
+    assert symbolic_target(repo.git_dir) == MAIN
+    with Repo.open(repo.git_dir) as opened:
+        assert opened.reader.resolve("HEAD") == opened.read_ref(MAIN)
 
 
 def shim(folder: Path, script: str) -> None:
@@ -484,6 +567,11 @@ def test_a_difference_is_shown_in_plain_text(repo: Repo) -> None:
     second = write_one(repo, "新\n".encode())
     assert diff_text(repo, first, second).splitlines()[-2:] == ["-旧", "+新"]
     assert diff_text(repo, first, second, ["other"]) == ""
+    (repo.git_dir / "info").mkdir(exist_ok=True)
+    (repo.git_dir / "info/attributes").write_text("* -diff\n")
+    with (repo.git_dir / "config").open("a") as config:
+        config.write("[core]\n\tbigFileThreshold = 1\n")
+    assert diff_text(repo, first, second).splitlines()[-2:] == ["-旧", "+新"]
     for rev in ("--output=/tmp/x", "main", "HEAD --all", ""):
         with pytest.raises(InvalidInput):
             diff_text(repo, rev, second)
