@@ -6,13 +6,14 @@ the caller and before colour is added, so that no command can forget it.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from gitmem.domain.text import escape_terminal
+from gitmem.domain.text import escape_terminal, is_plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,9 +62,31 @@ def json_text(document: Any, *, indent: int | None = 2) -> str:
     """
     import json  # most calls print none
 
-    text = json.dumps(document, ensure_ascii=False, indent=indent)
+    text = _indented(document) if indent == 2 else json.dumps(document, ensure_ascii=False)
     unsafe = {c for c in set(text) if c > "~" and escape_terminal(c, multiline=True) != c}
-    return text.translate({ord(c): json.dumps(c)[1:-1] for c in unsafe})
+    return text.translate({ord(c): json.dumps(c)[1:-1] for c in unsafe}) if unsafe else text
+
+
+def _indented(document: Any) -> str:
+    """``json.dumps(document, ensure_ascii=False, indent=2)``, sooner where that is a long list.
+
+    json's own encoder in C knows no indentation. An object that holds no other needs none of it
+    within: a separator with a line break in it does the same.
+    """
+    import json
+
+    if not (isinstance(document, list) and document and all(map(_is_flat, document))):
+        return json.dumps(document, ensure_ascii=False, indent=2)
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": ")).encode
+    entries = (f"  {{\n    {encode(entry)[1:-1]}\n  }}" for entry in document)
+    return "[\n" + ",\n".join(entries) + "\n]"
+
+
+def _is_flat(entry: Any) -> bool:
+    """Whether it is a JSON object that holds something, but no list and no other object."""
+    nested = (list, tuple, dict)
+    is_object = isinstance(entry, dict) and bool(entry)
+    return is_object and not any(isinstance(value, nested) for value in entry.values())
 
 
 class Stream:
@@ -101,7 +124,7 @@ class Stream:
         if self.terminal:
             self._rich_table(headings, rows, whole)
             return
-        lines = ["\t".join(self._rendered(cell) for cell in row) for row in rows]
+        lines = _lines([[c if isinstance(c, str) else c.text for c in row] for row in rows])
         if lines:
             self._write("\n".join(lines))
 
@@ -152,6 +175,13 @@ class Stream:
             _print_table(console, headings, cells, whole)
         else:
             _print_blocks(console, headings, cells, whole)
+
+
+def _lines(rows: list[list[str]]) -> list[str]:
+    """Rows for a pipe. Long lists are printed there, so what is common is asked about at once."""
+    if not is_plain("".join(itertools.chain.from_iterable(rows))):
+        rows = [list(map(escape_terminal, cells)) for cells in rows]
+    return ["\t".join(cells) for cells in rows]
 
 
 def _styled(piece: Piece) -> Styled:

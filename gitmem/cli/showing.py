@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitmem.cli.output import Output, Piece, Stream, Styled
@@ -162,6 +161,7 @@ def runnable(call: Call, found: Status) -> Status:
     """``found`` with commands to do next that name the store as this call named it."""
     if not call.store:
         return found
+    from dataclasses import replace  # show passes through this module as well
     from shlex import quote
 
     named = f": gitmem --store {quote(call.store)} "

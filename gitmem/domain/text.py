@@ -15,6 +15,7 @@ Standard library only: the prompt hook imports this module.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
@@ -35,6 +36,7 @@ __all__ = [
     "fold_whitespace",
     "illegal_characters",
     "is_nfc",
+    "is_plain",
     "normalise_statement",
     "one_line",
     "quote_length",
@@ -113,6 +115,8 @@ _WIDE = (
     "\u1100-\u11ff\u2e80-\u303f\u3041-\u33ff\ua960-\ua97f\uac00-\ud7ff\ufe30-\ufe4f"
     f"\uff01-\uffdc\uffe0-\uffe6\U0001aff0-\U0001b16f{_HAN}"
 )
+# Common writing, none of which is ever suspect: first and last character of each range, in order.
+_PLAIN = " ~\u00ae\u034e\u0370\u052f\u2010\u2027\u2e80\u3163\u3165\ud7ff\uff01\uff9f"
 _IGNORED_IN_STATEMENTS = f"{_JOINERS}{_SELECTORS}{_TAGS}{_INVISIBLE}{_REORDERING}"
 
 _MARKDOWN = (
@@ -271,13 +275,31 @@ def _attached(match: re.Match[str]) -> str:
     return match.group() if is_letter_or_number(before) else " "
 
 
+def is_plain(text: str) -> bool:
+    """Whether ``text`` is of common characters on one line, so that nothing in it is escaped.
+
+    True of nearly all that a list shows, and found quickly; where it is False, look closer. What
+    is put together of plain texts is plain.
+    """
+    if text.isascii():
+        return text.isprintable()  # of ASCII, every Python says the same
+    return all(map(_is_plain_character, set(text)))
+
+
+@lru_cache(maxsize=1 << 13)
+def _is_plain_character(character: str) -> bool:
+    """By bisection: a pattern of these ranges takes longer to compile than a list to print."""
+    position = bisect_right(_PLAIN, character)
+    return position % 2 == 1 or (position > 0 and _PLAIN[position - 1] == character)
+
+
 def escape_terminal(text: str, *, multiline: bool = False) -> str:
     r"""``text`` so that a terminal shows all of it and obeys none of it.
 
     Every character that :func:`illegal_characters` names becomes ``\xNN`` or ``\u{NNNN}``: escape
     sequences, carriage returns, text that reorders or hides. ``multiline`` keeps LF and TAB.
     """
-    if text.isascii() and text.isprintable():  # nearly all that a list shows
+    if is_plain(text):
         return text
     # A joiner may have been needed by a neighbour that is escaped now, so look again.
     while illegal := [position for position, _ in _illegal(text, multiline)]:

@@ -59,6 +59,14 @@ def test_a_table_in_a_pipe_is_lines_of_fields_without_a_heading() -> None:
     assert file.getvalue() == "a\\x09b\t[bold]x[/]\nc\t中文\n"
 
 
+def test_a_table_without_anything_to_escape_is_printed_as_one_with_it() -> None:
+    plain, other = io.StringIO(), io.StringIO()
+    rows = [["a", "it’s 中文，“是”"], [Styled("c-1", "dim"), "~ ü α Ж 한글 —"]]
+    Stream(plain).table(["name", "what"], rows)
+    Stream(other).table(["name", "what"], [*rows, ["\x1b", "👩‍💻"]])
+    assert other.getvalue() == plain.getvalue() + "\\x1b\t👩‍💻\n"
+
+
 def test_an_empty_table_in_a_pipe_is_empty() -> None:
     file = io.StringIO()
     Stream(file).table(["name"], [])
@@ -75,6 +83,15 @@ def test_json_reads_back_equal_and_holds_nothing_that_a_terminal_obeys(document:
     assert json.loads(text) == document
     assert illegal_characters(text, allow_newlines=True) == []
     text.encode("utf-8")
+
+
+WORDS = st.text('ab中文\n"\\{}[], :')
+FLAT = st.dictionaries(WORDS, st.none() | st.booleans() | st.floats() | st.integers() | WORDS)
+
+
+@given(st.lists(FLAT | st.dictionaries(WORDS, st.lists(st.integers()), max_size=2)))
+def test_a_list_of_objects_is_indented_as_json_does_it(document: list[object]) -> None:
+    assert json_text(document) == json.dumps(document, ensure_ascii=False, indent=2)
 
 
 def test_json_keeps_chinese_readable() -> None:

@@ -19,6 +19,7 @@ from gitmem.domain.text import (
     fold_whitespace,
     illegal_characters,
     is_nfc,
+    is_plain,
     normalise_statement,
     one_line,
     quote_length,
@@ -242,6 +243,13 @@ def test_escaped_text_is_legal_and_can_be_encoded(text: str) -> None:
 def test_a_joiner_whose_neighbour_is_escaped_is_escaped_too() -> None:
     assert escape_terminal("क\u094d\u200d\ufe0f") == "क\u094d\u200d\\u{fe0f}"
     assert refused(escape_terminal("\U0001f468\ufe0f\u200d\ufe0f\U0001f468")) == []
+
+
+def test_what_is_quickly_found_plain_is_never_escaped() -> None:
+    plain = [c for c in map(chr, range(0x11000)) if is_plain(c)]
+    assert len(plain) > 40_000
+    assert [c for c in plain if illegal_characters(c, allow_newlines=False)] == []
+    assert not is_plain("a\nb") and not is_plain("中\u200b文") and not is_plain("a\x7f")
 
 
 def test_one_line_folds_and_escapes() -> None:
