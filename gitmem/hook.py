@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gitmem.domain.layout import MAIN, PRIVATE, PROPOSALS, WORKTREE_NOTE
 from gitmem.errors import GitmemError, NotFound
-from gitmem.repo.discovery import common_dir, find_git_dir
+from gitmem.repo.discovery import common_dir, find_git_dir, resolved
 from gitmem.repo.refs import symbolic_target
 
 DONE, WRONG_CALL, STOP = 0, 2, 4
@@ -84,8 +84,9 @@ def _place() -> Place | None:
     except NotFound:
         private = common = root
     named = os.environ.get("GIT_DIR")
-    if named and Path(named).resolve() != private:
-        private = Path(named).resolve()
+    given = resolved(Path(named)) if named else None
+    if given is not None and given != private:
+        private = given
         root = common = common_dir(private)
     return Place(root, private, common) if (common / PRIVATE).is_dir() else None
 

@@ -22,9 +22,15 @@ def shell_word(text: str) -> str:
     """
     if text.isprintable() and one_line(text) == text:
         return quote(text)
-    data = text.encode("utf-8", "surrogateescape").decode("latin-1")
-    shown = (char if _PLAIN.match(char) else f"\\x{ord(char):02x}" for char in data)
+    shown = (char if _PLAIN.match(char) else _as_bytes(char) for char in text)
     return "$'" + "".join(shown) + "'"
+
+
+def _as_bytes(char: str) -> str:
+    # Halves of surrogate pairs stand for bytes of a name that is no UTF-8, or for nothing at all.
+    is_byte = "\udc80" <= char <= "\udcff"
+    data = char.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
+    return "".join(f"\\x{byte:02x}" for byte in data)
 
 
 def shell_argument(text: str) -> str:

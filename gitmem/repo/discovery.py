@@ -36,10 +36,27 @@ def looks_like_git_dir(path: Path) -> bool:
     return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
 
 
+def resolved(path: Path) -> Path | None:
+    """``path`` without links; None where no file can be: it holds a NUL or what is no name on
+    this system, is too long, or goes round in a circle of links.
+
+    Raises:
+        PermissionError: a folder on the way may not be looked into.
+    """
+    try:
+        found = path.resolve()
+        found.exists()  # fails where the name is too long
+        return found
+    except PermissionError:
+        raise
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
 def common_dir(private: Path) -> Path:
     """The directory that holds refs and objects of the work tree whose own is ``private``."""
     pointer = read_pointer(private / "commondir")
-    return (private / pointer).resolve() if pointer else private
+    return (resolved(private / pointer) if pointer else None) or private
 
 
 def linked_git_dir(dot_git: Path) -> Path | None:
@@ -47,7 +64,7 @@ def linked_git_dir(dot_git: Path) -> Path | None:
     pointer = read_pointer(dot_git)
     if pointer is None or not pointer.startswith("gitdir: "):
         return None
-    return (dot_git.parent / pointer.removeprefix("gitdir: ")).resolve()
+    return resolved(dot_git.parent / pointer.removeprefix("gitdir: "))
 
 
 def find_git_dir(root: Path) -> GitDirs:
@@ -58,7 +75,10 @@ def find_git_dir(root: Path) -> GitDirs:
     Raises:
         NotFound: there is no git repository at ``root``.
     """
-    root = root.resolve()
+    place = resolved(root)
+    if place is None:
+        raise NotFound(f"{ascii(str(root))[:200]}: no folder can be there", hint="Name another.")
+    root = place
     dot_git = root / ".git"
     try:
         private = dot_git.resolve() if dot_git.is_dir() else linked_git_dir(dot_git)
@@ -84,7 +104,7 @@ def is_own_git_dir(root: Path, dirs: GitDirs) -> bool:
     if dirs.private != dirs.common:
         back = read_pointer(dirs.private / "gitdir")
         is_linked = back is not None and dirs.private.parent == dirs.common / "worktrees"
-        return is_linked and (dirs.private / str(back)).parent.resolve() == root
+        return is_linked and resolved((dirs.private / str(back)).parent) == root
     dot_git = root / ".git"
     return dirs.is_bare or not (dot_git.is_symlink() or dot_git.is_file())
 

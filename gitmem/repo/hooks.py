@@ -16,6 +16,7 @@ import uuid
 from pathlib import Path
 
 from gitmem.errors import GitFailed, Refused
+from gitmem.repo.discovery import resolved
 from gitmem.repo.environment import personal_environment
 from gitmem.repo.files import fsync_folder, write_file
 from gitmem.repo.runner import DEFAULT_TIMEOUT, finish, require_git, shown, start
@@ -219,7 +220,7 @@ def _configured(git_dir: Path) -> tuple[str | None, str]:
     origin, _, value = result.out.decode("utf-8", "surrogateescape").partition("\0")
     value = value.rstrip("\0")
     own = git_dir / "hooks"
-    if value and not own.is_symlink() and (git_dir.parent / value).resolve() == own.resolve():
+    if value and not own.is_symlink() and resolved(git_dir.parent / value) == resolved(own):
         return None, ""
     return value, origin
 

@@ -21,6 +21,7 @@ from gitmem.repo.discovery import (
     is_own_git_dir,
     looks_like_git_dir,
     read_pointer,
+    resolved,
 )
 from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
 from gitmem.repo.files import fsync_folder
@@ -242,7 +243,7 @@ def _check_points_back(root: Path, dirs: GitDirs) -> None:
         )
     is_submodule = dirs.private == dirs.common
     named = list_config(dirs.common).get("core.worktree") if is_submodule else None
-    if named is None or (dirs.common / named).resolve() != root:
+    if named is None or resolved(dirs.common / named) != root:
         kind = "file" if (root / ".git").is_file() else "link"
         raise GitmemError(
             f"{root}: its .git {kind} names {dirs.private}, which does not name it back",

@@ -5,6 +5,7 @@ It suffices because a repository whose refs are not files (reftable) is refused 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from contextlib import suppress
@@ -15,7 +16,10 @@ from gitmem.errors import InvalidInput
 _MAX_REF_FILE = 4096
 _OID = re.compile(r"[0-9a-f]{40}\Z")
 _MAX_SYMREFS = 5  # git's own limit for a chain of symbolic refs
-_BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|/\.|\.lock(?:/|\Z)|[/.]\Z")
+_BAD_REF = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|/\.|\.lock(?:/|\Z)|[/.]\Z"
+    r"|[\ud800-\udc7f\udd00-\udfff]"  # halves of surrogate pairs that stand for no byte
+)
 
 
 def check_ref(ref: str) -> str:
@@ -37,6 +41,12 @@ def _read_small(path: Path) -> str | None:
             return file.read(_MAX_REF_FILE).decode("utf-8", "surrogateescape").strip()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # no such file can be
+            return None
+        if error.errno == errno.ELOOP:
+            return "a circle of links"  # which is no id
+        raise
 
 
 def _read_packed(git_dir: Path, ref: str) -> str | None:

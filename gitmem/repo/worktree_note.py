@@ -42,7 +42,7 @@ def parsed_note(path: Path) -> dict[str, str] | None:
     try:
         # A link, a folder or a pipe is not what was noted.
         noted = json.loads(read_regular(path, _MAX_NOTE) or b"")
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, RecursionError, ValueError):
         return None
     except OSError as error:
         raise GitmemError(f"{path}: cannot be read ({error.strerror})") from error

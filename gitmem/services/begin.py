@@ -10,6 +10,7 @@ from gitmem.domain.layout import CACHE, MANIFEST, POLICY, README, REVIEWERS
 from gitmem.domain.policy import Policy
 from gitmem.errors import GitFailed, Refused
 from gitmem.repo import Repo
+from gitmem.repo.discovery import resolved
 from gitmem.repo.enclosing import hide_from_enclosing
 from gitmem.repo.hooks import install
 from gitmem.resources import reviewer_definitions
@@ -39,6 +40,8 @@ def begin(path: Path, store_id: str, now: int) -> Store:
     Raises:
         Refused: something that is no empty folder and no memory lies there.
     """
+    if resolved(path) is None:
+        raise Refused(f"no folder can be at {ascii(str(path))[:200]}", hint="Name another one.")
     if path.is_symlink() and not path.exists():
         raise Refused(f"{path} is a link to nowhere", hint="Remove it, or name another folder.")
     if path.exists() and not path.is_dir():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gitmem.domain.objects import is_oid
 from gitmem.domain.shell import shell_word
 from gitmem.errors import Refused
 from gitmem.repo import Repo
@@ -35,6 +36,11 @@ def check_root(repo: Repo, root: str) -> None:
             hint=f"Remove it if you did not make it: rm -r {shell_word(str(path))}",
         )
     known = data.decode("ascii", "replace").strip()
+    if not is_oid(known):
+        raise Refused(
+            f"{path}: is damaged, so it does not say with which commit this memory begins",
+            hint=f"Remove it if main is as it should be: rm {shell_word(str(path))}",
+        )
     if known != root:
         raise Refused(
             f"main begins with {root[:12]}, but this memory with {known[:12]}: its history was "

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
+from gitmem import MemoryStore
 from gitmem.documents import read_evidence, read_policy, write_evidence
 from gitmem.domain.commit_message import CommitMessage
 from gitmem.domain.manifest import parse_manifest
 from gitmem.domain.objects import decode_commit
 from gitmem.domain.record import make_record
+from gitmem.domain.shell import shell_word
 from gitmem.domain.tombstone import parse_tombstone
-from gitmem.errors import InvalidInput
+from gitmem.errors import InvalidInput, NotFound, Refused
+from gitmem.repo.discovery import find_git_dir
+from gitmem.repo.refs import read_ref
+from gitmem.repo.worktree_note import parsed_note
+from gitmem.sessions import SessionFiles
+from gitmem.transcripts import RawMessage
+from gitmem.transcripts.base import part
 from tests.fuzz.mutations import check_error
 from tests.fuzz.readers import COMMIT, EVIDENCE, KINDS, MANIFEST, MESSAGES, OID, TOMBSTONE
 
@@ -63,3 +74,112 @@ def test_an_author_of_several_lines_is_no_commit_that_could_be_written_back() ->
         assert broken != COMMIT
         with pytest.raises(ValueError, match="several lines"):
             decode_commit(broken)
+
+
+# --- what lies in a git directory --------------------------------------------------------------
+
+NOWHERE = ["a\0b", "a" * 5000, "loop/x", "a" * 300]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "loop").symlink_to("loop")
+    for name in ("objects", "refs/heads"):
+        (tmp_path / "real" / name).mkdir(parents=True)
+    (tmp_path / "real/loop").symlink_to("loop")
+    (tmp_path / "real/HEAD").write_text("ref: refs/heads/main\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", NOWHERE)
+def test_a_pointer_to_where_no_file_can_be_points_to_no_repository(
+    folder: Path, place: str
+) -> None:
+    (folder / ".git").write_bytes(b"gitdir: real\n")
+    assert find_git_dir(folder).common == folder / "real"
+    (folder / ".git").write_bytes(f"gitdir: {place}\n".encode())
+    with pytest.raises(NotFound, match="not a git repository"):
+        find_git_dir(folder)
+    (folder / ".git").write_bytes(b"gitdir: real\n")
+    (folder / "real/commondir").write_bytes(place.encode())
+    assert find_git_dir(folder).common == folder / "real"
+
+
+@pytest.mark.parametrize("place", [*NOWHERE, "\ud800"])
+def test_a_memory_at_a_place_where_no_file_can_be_is_not_found_and_not_made(
+    folder: Path, place: str
+) -> None:
+    with pytest.raises(NotFound) as caught:
+        MemoryStore.open(folder / place)
+    check_error(caught.value)
+    with pytest.raises(Refused) as refused:
+        MemoryStore.init(folder / place)
+    check_error(refused.value)
+
+
+def test_a_ref_whose_name_no_file_can_have_is_not_there_and_a_circle_of_links_is_damage(
+    folder: Path,
+) -> None:
+    git_dir = folder / "real"
+    assert read_ref(git_dir, "refs/heads/" + "a" * 5000) is None
+    (git_dir / "HEAD").write_text("ref: refs/heads/" + "a" * 3000)
+    assert read_ref(git_dir, "HEAD") is None
+    (git_dir / "refs/heads/main").symlink_to("main")
+    with pytest.raises(InvalidInput, match="damaged"):
+        read_ref(git_dir, "refs/heads/main")
+    with pytest.raises(InvalidInput):
+        read_ref(git_dir, "refs/heads/\ud800")
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5000, b'{"a":[1]}'])
+def test_a_note_of_work_trees_nested_too_deep_is_a_damaged_one(data: bytes, folder: Path) -> None:
+    (folder / "note").write_bytes(data)
+    assert parsed_note(folder / "note") is None
+
+
+def test_any_text_is_a_word_of_a_command_line() -> None:
+    assert shell_word("\ud800") == r"$'\xed\xa0\x80'"
+    assert shell_word(os.fsdecode(b"\xff")) == r"$'\xff'"
+
+
+# --- sessions ----------------------------------------------------------------------------------
+
+HEADER = (
+    '{"attested":"file","captured_at":"2026-11-30T16:20:11Z","first":null,"format":"openai",'
+    '"session":"x-1","source":null,"version":2}\n'
+)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        HEADER.replace('"file"', '"nobody"'),
+        HEADER + '{"read_before":[[0,1e999]]}\n',
+        HEADER + '{"read_before":[[NaN,1]]}\n',
+        HEADER + '{"read_before":["12"]}\n',
+        HEADER + '{"read_before":[[true,2]]}\n',
+    ],
+)
+def test_a_session_file_that_says_what_gitmem_never_writes_is_damaged(
+    tmp_path: Path, lines: str
+) -> None:
+    (tmp_path / "x-1.jsonl").write_text(HEADER)
+    assert SessionFiles(tmp_path).load("x-1")
+    (tmp_path / "x-1.jsonl").write_text(lines)
+    with pytest.raises(InvalidInput, match="damaged session file"):
+        SessionFiles(tmp_path).load("x-1")
+
+
+@pytest.mark.parametrize("key", ["zz", "__", "f" * 17, "F0"])
+def test_keys_of_messages_that_gitmem_never_writes_stop_no_other_conversation(
+    tmp_path: Path, key: str
+) -> None:
+    line = f'{{"index":0,"keys":["{key}",""],"parts":[],"role":"user"}}\n'
+    (tmp_path / "x-1.jsonl").write_text(HEADER + line + '{"consumed":1}\n')
+    message = RawMessage("user", (part("text", "human", "Use tabs."),), client_id="u1")
+    files = SessionFiles(tmp_path)
+    with files.stage([message]) as staged:
+        kept = files.keep(
+            staged, "openai", attested="file", now="2026-11-30T16:20:11Z", source="other"
+        )
+    assert len(kept.session.messages) == 1 and kept.new_from == 0
