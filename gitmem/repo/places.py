@@ -115,8 +115,10 @@ def misplaced_for_refs(git_dir: Path) -> Iterator[Misplaced | LeadsOut]:
 def leading_out(git_dir: Path, names: Iterable[str]) -> Iterator[LeadsOut]:
     """Yield the links among those places that lead out of ``git_dir``, which is no link."""
     for name in names:
+        if not os.path.islink(os.path.join(git_dir, name)):
+            continue
         path = git_dir / name
-        if path.is_symlink() and not (target := path.resolve()).is_relative_to(git_dir):
+        if not (target := path.resolve()).is_relative_to(git_dir):
             yield LeadsOut(path, target)
 
 

@@ -9,7 +9,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import islice
 from typing import IO, NamedTuple, NoReturn, Self
 
@@ -30,6 +29,9 @@ from gitmem.repo.runner import DEFAULT_TIMEOUT, Runner, end, shown, start
 
 MAX_OBJECT = 64 * 1024 * 1024
 """Bytes of one object that are read unless the caller says otherwise."""
+
+MAX_AHEAD = 1024 * 1024
+"""Bytes of one object that is read ahead; a folder of a thousand records has some 50,000."""
 
 _MAX_NAME = 1024
 _MAX_HEAD = 4096
@@ -69,7 +71,7 @@ class Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] | None = None
         self._buffer = bytearray()
-        self._tree = lru_cache(maxsize=_TREES_KEPT)(self._read_tree)
+        self._trees: dict[str, tuple[TreeEntry, ...]] = {}
         self._commits: dict[str, Commit] = {}
 
     def __enter__(self) -> Self:
@@ -132,7 +134,11 @@ class Reader:
             NotFound: there is no such object.
             InvalidInput: it is no tree, or malformed.
         """
-        return () if oid == EMPTY_TREE else self._tree(oid)
+        if oid == EMPTY_TREE:
+            return ()
+        if oid in self._trees:
+            return self._trees[oid]
+        return self._keep_tree(oid, self._typed(oid, "tree", MAX_OBJECT))
 
     def commit(self, oid: str) -> Commit:
         """The parts of a commit, kept in memory for a while if it is small.
@@ -143,16 +149,21 @@ class Reader:
         """
         if oid in self._commits:
             return self._commits[oid]
-        data = self._typed(oid, "commit", MAX_OBJECT)
-        try:
-            commit = decode_commit(data)
-        except ValueError as error:
-            raise InvalidInput(str(error), where=oid) from error
-        if len(data) <= _SMALL:
-            if len(self._commits) == _COMMITS_KEPT:
-                self._commits.clear()
-            self._commits[oid] = commit
-        return commit
+        return self._keep_commit(oid, self._typed(oid, "commit", MAX_OBJECT))
+
+    def read_ahead(self, names: Iterable[str]) -> None:
+        """Read commits and trees that will be asked for by their ids, all at once.
+
+        Each question by itself would wait for git. What is not there, or is malformed, is told
+        to whoever asks for it.
+        """
+        for found in self.read_many(names, max_bytes=MAX_AHEAD):
+            if isinstance(found, Found) and found.oid not in self._trees:
+                with contextlib.suppress(InvalidInput):
+                    if found.kind == "tree":
+                        self._keep_tree(found.oid, found.data)
+                    elif found.kind == "commit" and found.oid not in self._commits:
+                        self._keep_commit(found.oid, found.data)
 
     def resolve(self, rev: str) -> str | None:
         """The id of the object that ``rev`` names, or None.
@@ -177,14 +188,27 @@ class Reader:
             raise InvalidInput(f"is a {found.kind} where a {kind} is needed", where=oid)
         return found.data
 
-    def _read_tree(self, oid: str) -> tuple[TreeEntry, ...]:
-        data = self._typed(oid, "tree", MAX_OBJECT)
+    def _keep_tree(self, oid: str, data: bytes) -> tuple[TreeEntry, ...]:
         try:
             entries = decode_tree(data)
             check_tree_form(data, entries)
         except ValueError as error:
             raise InvalidInput(str(error), where=oid) from error
+        if len(self._trees) == _TREES_KEPT:
+            self._trees.clear()
+        self._trees[oid] = entries
         return entries
+
+    def _keep_commit(self, oid: str, data: bytes) -> Commit:
+        try:
+            commit = decode_commit(data)
+        except ValueError as error:
+            raise InvalidInput(str(error), where=oid) from error
+        if len(data) <= _SMALL:
+            if len(self._commits) == _COMMITS_KEPT:
+                self._commits.clear()
+            self._commits[oid] = commit
+        return commit
 
     def _full(self, name: str) -> str | None:
         """``name`` with its ref, if any, replaced by the id that the ref has now.

@@ -17,13 +17,16 @@ from gitmem.domain.structure import check_quotes, check_record, sort_paths
 from gitmem.domain.tombstone import statement_hash
 from gitmem.domain.verify import Branch, Ground
 from gitmem.errors import InvalidInput
-from gitmem.repo import Repo, diff_trees
+from gitmem.repo import Repo
+from gitmem.repo.trees import differences
 from gitmem.store.contents import Contents
 
 #: Commits of one proposal: rounds of reviews by a handful of reviewers stay far below.
 MAX_BRANCH = 1000
 #: How often one proposal can be put on a newer base; each of its stages is checked as a whole.
 MAX_REBASES = 100
+#: What nearly every branch consists of, from its tip: an approval, the checks, the proposal.
+_USUAL = ("", "^", "^^", "^{tree}", ":records", ":evidence")
 _SIGNATURES = ("gpgsig", "gpgsig-sha256")
 
 
@@ -115,6 +118,7 @@ class Facts(Contents):
         stages: list[tuple[str, str]] = []  # each base with the files on it, the newest first
         named: set[str] = set()
         at = tip
+        self._repo.reader.read_ahead([f"{tip}{step}" for step in _USUAL])
         for _ in range(MAX_BRANCH):
             commit = self._repo.reader.commit(at)
             message = message_of(commit, at)
@@ -163,7 +167,7 @@ class Facts(Contents):
 
     def _changes(self, base: str, files: str) -> tuple[RecordChange, ...]:
         base_tree = self._repo.reader.commit(base).tree
-        return sort_paths(diff_trees(self._repo.reader, base_tree, files)).changes
+        return sort_paths(differences(self._repo.reader, base_tree, files)).changes
 
     def _branch(
         self,
