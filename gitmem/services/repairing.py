@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.cache.comparing import difference
-from gitmem.domain.commit_message import CommitMessage
 from gitmem.domain.kept import Closing
-from gitmem.domain.layout import MAIN, MANIFEST, PROPOSALS, VIEW
+from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import ZERO
 from gitmem.domain.shell import shell_word
-from gitmem.domain.verify import read_decision
-from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused, Waiting
-from gitmem.repo import RefUpdate, diff_trees, finish_worktree
+from gitmem.errors import InvalidInput, NotFound, Refused
+from gitmem.repo import RefUpdate, finish_worktree
 from gitmem.repo.index import index_tree
 from gitmem.repo.worktree import (
     DAMAGED,
@@ -31,11 +29,10 @@ from gitmem.repo.worktree import (
 )
 from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Ledger, Store
-from gitmem.store.facts import committed_at, message_of
 from gitmem.store.keeping import STRAY
 from gitmem.store.newest import read_newest
 from gitmem.store.readable import newest_readable
-from gitmem.store.rebasing import rebase_branch
+from gitmem.store.replaying import bring_back
 from gitmem.store.view_file import restore_view
 
 #: Commits of main among whose files those of a work tree that fell behind are looked for.
@@ -154,93 +151,13 @@ def _lost_mains(store: Store, sessions: SessionFiles, now: int) -> Iterator[str]
                 f"To remove it: git -C {where} update-ref -d {shell_word(ref)}"
             )
             continue
+        if not chain:
+            continue  # main has all of it again, since another one was brought back
         if store.repo.reader.commit(chain[-1]).parents[:1] == (head.accepted,):
             _move_main(store, head, lost)
             yield f"moved main forward again to {lost[:12]}, from where it had been set back"
         else:
-            yield from _brought_back(store, sessions, ref, lost, chain, now)
-
-
-def _brought_back(
-    store: Store, sessions: SessionFiles, ref: str, lost: str, chain: Sequence[str], now: int
-) -> Iterator[str]:
-    """Merge and decide again, in the order in which it was done; keep strays aside.
-
-    An approval counts as far as the change is the same; what is another change now waits.
-    """
-    for oid in reversed(chain):
-        try:
-            message = message_of(store.repo.reader.commit(oid), oid)
-        except InvalidInput:
-            message = CommitMessage("made by hand")
-        if message.one("Proposal-Id") is not None:
-            yield from _merged_again(store, sessions, oid, now)
-        elif message.one("Decision") is not None:
-            yield from _decided_again(store, oid, message)
-        elif store.repo.read_ref(f"{STRAY}{oid[:12]}") is None:
-            store.repo.publish([RefUpdate(f"{STRAY}{oid[:12]}", oid, ZERO)])
-            yield f"kept the stray {oid[:12]}; to propose what it says: gitmem adopt {oid[:12]}"
-    is_open = set(store.open_proposals())
-    missing = [message_of(store.repo.reader.commit(oid), oid) for oid in store.ledger.missing(lost)]
-    if all(message.one("Proposal-Id") in is_open for message in missing):
-        store.repo.publish([RefUpdate(ref, None, lost)])
-
-
-def _merged_again(store: Store, sessions: SessionFiles, oid: str, now: int) -> Iterator[str]:
-    """Merge again what a merge brought in that main has no more, or open it again."""
-    tip = store.repo.reader.commit(oid).parents[-1]
-    name = _as_proposal(store, tip)
-    if name is None:
-        return
-    try:
-        new = rebase_branch(store, sessions, name, tip, now)
-        if new is not None:
-            store.merge(name, new)
-            yield f"merged {name} again; main had gone another way since {oid[:12]}"
-    except (InvalidInput, Refused, Waiting) as error:
-        yield f"opened {name} again, which main has no more: {error.message}"
-
-
-def _as_proposal(store: Store, tip: str) -> str | None:
-    """Open a merged branch again, unless main has decided it or it is open."""
-    try:
-        name = store.facts.branch(tip, any_base=True).proposal.id
-    except GitmemError:
-        return None
-    ref = PROPOSALS + name
-    if store.projection.decided(name) or store.repo.read_ref(ref) is not None:
-        return None
-    store.repo.publish([RefUpdate(ref, tip, ZERO)])
-    return name
-
-
-def _decided_again(store: Store, oid: str, message: CommitMessage) -> Iterator[str]:
-    """Make a decision of a person again on the main of today, where nothing contradicts it."""
-    commit = store.repo.reader.commit(oid)
-    fields = read_decision(message, committed_at(commit, oid))
-    if store.projection.has_change(fields.id) or (
-        fields.rejects and store.projection.decided(fields.rejects)
-    ):
-        return
-    skipped = set(message.all("Skipped"))
-    ground = next(one for one in store.repo.first_parents(commit.parents[0]) if one not in skipped)
-    changes: dict[str, bytes | None] = {}
-    now_tree = store.repo.reader.commit(store.head().accepted).tree
-    for path in diff_trees(store.repo.reader, store.repo.reader.commit(ground).tree, commit.tree):
-        if path.path in (MANIFEST, VIEW):
-            continue
-        entry = store.facts.entry(now_tree, path.path)
-        if (entry.oid if entry else None) != path.old_oid:
-            where = store.repo.shell_word
-            store.notes.append(
-                f"{fields.id} was decided on {path.path}, which is another one now; "
-                f"to see it, and decide again: git -C {where} show {oid[:12]}"
-            )
-            return
-        new = path.new_oid
-        changes[path.path] = store.repo.reader.blob(new) if new is not None else None
-    store.decide(fields, changes)
-    yield f"decided {fields.id} again; main had gone another way since {oid[:12]}"
+            yield from bring_back(store, sessions, ref, lost, chain, now)
 
 
 def _strays(store: Store, now: int) -> Iterator[str]:

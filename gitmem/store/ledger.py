@@ -17,6 +17,8 @@ from gitmem.domain.layout import (
     MAIN,
     MANIFEST,
     POLICY,
+    README,
+    REVIEWERS,
     VIEW,
     parse_tombstone_path,
 )
@@ -35,7 +37,8 @@ from gitmem.domain.verify import (
     read_decision,
 )
 from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused, Waiting
-from gitmem.repo import Found, diff_trees
+from gitmem.repo import Found
+from gitmem.repo.trees import differences
 from gitmem.results import Progress
 from gitmem.store.agreement import check_chain, check_contents
 from gitmem.store.facts import committed_at, message_of
@@ -151,8 +154,13 @@ class Ledger(Fold):
             return True
 
     def missing(self, lost: str) -> list[str]:
-        """Return those of :meth:`left_out` that were neither merged nor decided again."""
-        return [oid for oid in self.left_out(lost) if self._is_left_out(oid)]
+        """Return those of :meth:`left_out` that were neither merged nor decided again.
+
+        A stray among them was no memory, whatever its message says.
+        """
+        chain = self.left_out(lost)
+        strays = self.strays_among(chain)
+        return [oid for oid in chain if oid not in strays and self._is_left_out(oid)]
 
     def left_out(self, lost: str) -> list[str]:
         """Return the commits from ``lost`` back to the accepted ones of main, the newest first.
@@ -167,11 +175,28 @@ class Ledger(Fold):
             found.append(oid)
         raise InvalidInput("does not lead to an accepted commit of main", where=lost)
 
+    def strays_among(self, chain: Sequence[str]) -> set[str]:
+        """Return the strays of a chain whose newest commit, the first one, was accepted.
+
+        Those are what the accepted ones say that they passed over, whatever they say
+        themselves; and what says nothing that a merge or a decision says.
+        """
+        strays: set[str] = set()
+        for oid in chain:
+            if oid in strays:
+                continue
+            try:
+                message = message_of(self._repo.reader.commit(oid), oid)
+            except InvalidInput:
+                strays.add(oid)
+                continue
+            strays.update(message.all("Skipped"))
+            if not message.all("Proposal-Id") and not message.all("Decision"):
+                strays.add(oid)
+        return strays
+
     def _is_left_out(self, oid: str) -> bool:
-        try:
-            message = message_of(self._repo.reader.commit(oid), oid)
-        except InvalidInput:
-            return False  # made by hand: it was a stray, and no memory
+        message = message_of(self._repo.reader.commit(oid), oid)
         proposal = message.one("Proposal-Id") or message.one("Rejects")
         if proposal is not None:
             return self._projection.decided(proposal) is None
@@ -225,7 +250,10 @@ class Ledger(Fold):
         Raises:
             InvalidInput: its manifest is of a version that this gitmem does not know.
         """
-        entry = self.facts.entry(commit.tree, MANIFEST)
+        try:
+            entry = self.facts.entry(commit.tree, MANIFEST)
+        except InvalidInput:  # no gitmem writes a tree that is malformed
+            return
         ours = f"{LEDGER_IDENTITY.name} <{LEDGER_IDENTITY.email}> "
         if entry is not None and not entry.is_tree and commit.committer.startswith(ours):
             (found,) = self._repo.reader.read_many([entry.oid], max_bytes=MAX_MANIFEST_BYTES)
@@ -302,18 +330,26 @@ class Ledger(Fold):
             raise InvalidInput("is neither a merge nor a decision: it was made by hand", where=oid)
         ground_tree = self._repo.reader.commit(accepted).tree
         changes: dict[str, bytes | None] = {}
-        for path in diff_trees(self._repo.reader, ground_tree, commit.tree):
+        for path in differences(self._repo.reader, ground_tree, commit.tree):
             if path.path in (MANIFEST, VIEW):
                 continue
             if path.new_oid is None:
                 changes[path.path] = None
                 continue
             if path.new_mode != FILE_MODE:
-                raise InvalidInput(f"has the mode {path.new_mode}", where=path.path)
-            changes[path.path] = self._repo.reader.blob(path.new_oid, max_bytes=MAX_REVIEWER_BYTES)
+                raise InvalidInput(f"has the mode {path.new_mode[:12]}", where=path.path)
+            changes[path.path] = self._decided_file(path.path, path.new_oid)
         fields = read_decision(message, committed_at(commit, oid))
         head = Head(commit.parents[0], accepted, tuple(strays))
         return self.prepare_decision(head, fields, changes)
+
+    def _decided_file(self, path: str, oid: str) -> bytes:
+        """Return a file that a decision, or the first commit, may bring; of others, nothing."""
+        if parse_tombstone_path(path) is not None:
+            return self._repo.reader.blob(oid, max_bytes=MAX_TOMBSTONE_BYTES)
+        if path in (POLICY, README) or path.startswith(f"{REVIEWERS}/"):
+            return self._repo.reader.blob(oid, max_bytes=MAX_REVIEWER_BYTES)
+        return b""  # which the plan refuses by its path
 
     def prepare_genesis(self, store_id: str, files: Mapping[str, bytes], at: int) -> Prepared:
         """Plan the first commit of a memory.
@@ -329,11 +365,9 @@ class Ledger(Fold):
 
     def _genesis(self, oid: str, commit: Commit) -> Prepared:
         files: dict[str, bytes] = {}
-        for path in diff_trees(self._repo.reader, EMPTY_TREE, commit.tree):
+        for path in differences(self._repo.reader, EMPTY_TREE, commit.tree):
             if path.path not in (MANIFEST, VIEW) and path.new_oid is not None:
-                files[path.path] = self._repo.reader.blob(
-                    path.new_oid, max_bytes=MAX_REVIEWER_BYTES
-                )
+                files[path.path] = self._decided_file(path.path, path.new_oid)
         store_id = message_of(commit, oid).need("Store")
         return self.prepare_genesis(store_id, files, committed_at(commit, oid))
 

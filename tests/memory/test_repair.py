@@ -399,3 +399,95 @@ def test_an_index_that_is_damaged_stops_no_memory(known: MemoryStore, damage: by
         assert fresh.status().count == 4
     repaired(known)
     assert plain(known.path, "status", "--porcelain") == ""
+
+
+# --- mains that went other ways ----------------------------------------------------------------
+
+
+def test_a_main_that_was_set_back_step_by_step_goes_forward_again(known: MemoryStore) -> None:
+    """Each step leaves a ref of its own; the first that is followed may bring all of it back."""
+    known.remember("The third thing to keep.", name="third", type="user", person=ADA)
+    tip = rev(known.path, "main")
+    for _ in range(3):
+        git(known, "reset", "-q", "--hard", "main~1")
+        names(known)
+    repaired(known)
+    assert rev(known.path, "main") == tip
+
+
+def test_each_of_several_lost_mains_comes_back(known: MemoryStore) -> None:
+    base = rev(known.path, "main")
+    wanted = {"cloud", "theme", "other"}
+    for line in ("red", "blue"):
+        with opened(known.path) as fresh:
+            fresh.remember(f"The {line} one.", name=f"{line}-a", type="user", person=ADA)
+            fresh.remember(f"A {line} two.", name=f"{line}-b", type="user", person=ADA)
+            fresh.edit(f"{line}-a", body=f"{line} 改过了。", person=BEN)
+        wanted |= {f"{line}-a", f"{line}-b"}
+        git(known, "reset", "-q", "--hard", base)
+    with opened(known.path) as fresh:
+        fresh.remember("另一条路。", name="other", type="user", person=BEN)
+    repaired(known)
+    with opened(known.path) as fresh:
+        assert {line.name for line in fresh.list()} == wanted
+        assert fresh.show("red-a").body.strip() == "red 改过了。"
+
+
+def test_what_both_mains_forgot_or_rejected_or_ruled_is_settled(known: MemoryStore) -> None:
+    """The same end by two ways: nothing is left to bring back, and the first reason stands."""
+    base, text = rev(known.path, "main"), "The port of the test server is 8081."
+    for person, reason in ((ADA, "还没定"), (BEN, "not yet")):
+        with opened(known.path) as fresh:
+            said = item(text, name="port", description=text, body=text)
+            proposal = fresh.propose(change_set([user(text)], said)).proposal
+            assert proposal
+            fresh.reject(proposal, reason=reason, person=person)
+            fresh.forget("cloud", person=person)
+            fresh.set_policy("rounds", "3", person=person)
+        if person == ADA:
+            git(known, "reset", "-q", "--hard", base)
+    repaired(known)
+    with opened(known.path) as fresh:
+        assert setting(fresh, "rounds") == "3" and [line.name for line in fresh.list()] == ["theme"]
+        again = fresh.propose(change_set([user(text)], said))
+        assert again.proposal is None and "not yet" in again.dropped[0].reason
+
+
+@pytest.mark.parametrize("how", ["amended", "forged"])
+def test_a_decision_that_was_a_stray_is_none_after_a_repair(known: MemoryStore, how: str) -> None:
+    base = rev(known.path, "main")
+    known.set_policy("rounds", "3", person=ADA)
+    if how == "amended":
+        policy = known.path / "policy.yaml"
+        policy.write_text(policy.read_text().replace("3", "5"))
+        git(known, "commit", "-qa", "--amend", "-C", "HEAD")
+    else:
+        git(known, "commit", "-q", "--allow-empty", "-m", "so be it\n\nDecision: policy-1\nX: y")
+    stray = rev(known.path, "main")
+    with opened(known.path) as fresh:
+        fresh.remember("在它之后记的。", name="after", type="user", person=ADA)
+    git(known, "reset", "-q", "--hard", base)
+    with opened(known.path) as fresh:
+        fresh.remember("另一条路。", name="other", type="user", person=BEN)
+    repaired(known)
+    assert rev(known.path, f"refs/gitmem/kept/stray-{stray[:12]}") == stray
+    with opened(known.path) as fresh:
+        assert setting(fresh, "rounds") == "3"
+        assert {"after", "other"} <= {line.name for line in fresh.list()}
+
+
+def test_under_a_tighter_policy_what_was_merged_waits_for_the_second_person(
+    known: MemoryStore,
+) -> None:
+    base = rev(known.path, "main")
+    known.remember("一个人说的事。", name="one", type="user", person=ADA)
+    git(known, "reset", "-q", "--hard", base)
+    with opened(known.path) as fresh:
+        fresh.set_policy("two_person", "true", person=BEN)
+    (said,) = repaired(known)
+    assert "opened remember-" in said
+    with opened(known.path) as fresh:
+        (line,) = fresh.proposals()
+        assert line.state == "waiting" and "one" not in names(known)
+        fresh.approve(line.id, person=BEN)
+        assert fresh.fsck().ok
