@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -27,15 +28,6 @@ _MACHINE = {
 }  # fmt: skip
 
 
-_HINTS = {
-    **dict.fromkeys(["EACCES", "EPERM"], "Check whose it is and what you may do there: ls -ld"),
-    **dict.fromkeys(["EDQUOT", "ENOSPC"], "Make room on that disk, and run the command again."),
-    "EFBIG": "Raise the limit on the size of files (ulimit -f), and run the command again.",
-    **dict.fromkeys(["EMFILE", "ENFILE"], "Close programs, or raise the limit: ulimit -n"),
-    "ENAMETOOLONG": "Give a shorter name.",
-    "ENOMEM": "Close programs, or raise the limit: ulimit -v",
-    "EROFS": "It can be read, but not changed; work on a copy that can be written.",
-}
 _ANY_HINT = "Nothing is wrong with the call: run it again once the disk answers."
 
 Action = Callable[[list[str]], int]
@@ -94,8 +86,10 @@ def _expected(action: Action, args: list[str], output: Output, *, debug: bool) -
             raise
         where = f" ({error.filename})" if error.filename else ""
         _abandon_stdout()
-        hint = _HINTS.get(errno.errorcode.get(error.errno or 0, ""), _ANY_HINT)
-        return report(output, f"the system refused: {error.strerror}{where}", hint, REFUSED)
+        from gitmem.repo.refusals import refusal
+
+        why, hint = refusal(error)
+        return report(output, f"the system refused: {why}{where}", hint or _ANY_HINT, REFUSED)
 
 
 def _of_the_wrong_kind(error: OSError) -> GitmemError | None:
@@ -141,8 +135,11 @@ def report(output: Output, message: str, hint: str, code: int) -> int:
 
 def _abandon_stdout() -> None:
     """Let what is still in the buffer go nowhere, so that ending does not fail on it again."""
+    import io
+
     if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with contextlib.suppress(io.UnsupportedOperation):  # a stream of this process's own
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_log(error: Exception, args: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from gitmem.domain.objects import is_oid
 from gitmem.errors import GitmemError
 from gitmem.repo.files import fsync_folder, read_regular, write_file
 from gitmem.repo.lock import make_private
+from gitmem.repo.refusals import refusal
 
 if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
@@ -97,7 +98,8 @@ def write_begun(repo: Repo, notes: Mapping[str, Mapping[str, Begun]]) -> None:
         elif os.path.lexists(path):
             path.unlink()
     except OSError as error:
-        raise GitmemError(f"{path}: could not be written ({error.strerror})") from error
+        why, hint = refusal(error)
+        raise GitmemError(f"{path}: could not be written ({why})", hint=hint) from error
 
 
 def _path(repo: Repo) -> Path:

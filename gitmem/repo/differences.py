@@ -85,5 +85,5 @@ def _execute(repo: Repo, args: Sequence[str]) -> str:
         raise GitFailed(f"git {args[0]} could not be started")
     result = finish(process, args[0], None, DEFAULT_TIMEOUT, MAX_TEXT)
     if result.code != 0:
-        raise failed(args[0], result)
+        raise failed(args[0], result, repo.git_dir)
     return result.out.decode("utf-8", "replace")

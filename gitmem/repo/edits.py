@@ -21,7 +21,7 @@ from gitmem.repo.index import IndexEntry, WorkTree, on_files, read_index
 from gitmem.repo.reader import Found
 from gitmem.repo.refs import symbolic_target
 from gitmem.repo.runner import failed
-from gitmem.repo.trees import changed_paths, diff_trees
+from gitmem.repo.trees import changed_paths, diff_trees, is_beyond_measure
 from gitmem.repo.worktree import is_behind, standing_in_the_way, work_trees
 
 if TYPE_CHECKING:
@@ -63,12 +63,15 @@ def edits_between(repo: Repo, old: str, new: str, read: Callable[[str], bool]) -
     The content comes along for the paths that ``read`` asks for: a stray may have any others.
 
     Raises:
-        NotFound, InvalidInput: one of them is no commit here.
+        NotFound, InvalidInput: one of them is no commit here, or has more files than anybody
+            could look at.
     """
     trees = repo.reader.commit(old).tree, repo.reader.commit(new).tree
     try:
         changes = diff_trees(repo.reader, *trees)
     except InvalidInput:  # folders nested deeper than a store's; git copes
+        if is_beyond_measure(repo.reader, *trees):
+            raise
         changes = changed_paths(repo.runner, *trees)
     found = []
     for change in changes:
@@ -192,7 +195,7 @@ def _suspects(
     if done is None:
         return committed
     if done.code != 0:
-        raise failed(args[0], done)
+        raise failed(args[0], done, repo.git_dir)
     return set(done.out.decode("utf-8", "surrogateescape").split("\0")[1::2])
 
 

@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 from gitmem.domain.shell import shell_word
 from gitmem.errors import Busy, GitmemError
 from gitmem.repo.files import fsync_folder
+from gitmem.repo.refusals import refusal
 from gitmem.repo.runner import Runner
 
 DEFAULT_WAIT = 30.0
@@ -35,10 +36,15 @@ def make_private(private: Path) -> None:
     try:
         private.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise GitmemError(
-            f"{private}: cannot be made ({error.strerror})",
-            hint="Only reading works where the store cannot be written; check whose it is.",
-        ) from error
+        raise _unwritable(private, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> GitmemError:
+    why, hint = refusal(error)
+    return GitmemError(
+        f"{path}: cannot be made ({why}); only reading works where the store cannot be written",
+        hint=hint,
+    )
 
 
 def _check_plain(path: Path) -> None:
@@ -108,7 +114,4 @@ class StoreLock:
                 hint="Try again when it is done.",
             ) from error
         except OSError as error:
-            raise GitmemError(
-                f"{self._private / 'lock'}: {error.strerror}",
-                hint="Only reading works where the store cannot be written; check whose it is.",
-            ) from error
+            raise _unwritable(self._private / "lock", error) from error

@@ -26,6 +26,7 @@ from gitmem.repo.discovery import (
 from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
 from gitmem.repo.files import fsync_folder
 from gitmem.repo.places import misplaced
+from gitmem.repo.refusals import refusal
 from gitmem.repo.runner import DEFAULT_TIMEOUT, failed, finish, require_git, start
 
 _SUSPECT = (b"extensions", b"include", b"promisor", b"partialclone")
@@ -266,8 +267,9 @@ def init_repository(path: Path, *, bare: bool) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        why, hint = refusal(error)
         raise Refused(
-            f"{path} cannot be made: {error.strerror}", hint="Name another folder."
+            f"{path} cannot be made: {why}", hint=hint or "Name another folder."
         ) from error
     with contextlib.suppress(NotFound):  # git would fail on some of these, and not say why
         check_openable(path, find_git_dir(path))
@@ -290,8 +292,9 @@ def _make_durable(git_dir: Path, above: Sequence[Path]) -> None:
         for folder in (*(git_dir / name for name in below), *above):
             fsync_folder(folder)
     except OSError as error:
+        why, hint = refusal(error)
         raise GitmemError(
-            f"{error.filename or git_dir} could not be made durable ({error.strerror})"
+            f"{error.filename or git_dir} could not be made durable ({why})", hint=hint
         ) from error
 
 
@@ -300,4 +303,4 @@ def _run_at(path: Path, args: Sequence[str]) -> None:
     process = start([require_git(), *PIN_ARGUMENTS, *args], cwd=path, stdin=subprocess.DEVNULL)
     result = finish(process, args[0], None, DEFAULT_TIMEOUT, _MAX_LISTING)
     if result.code != 0:
-        raise failed(args[0], result)
+        raise failed(args[0], result, path)

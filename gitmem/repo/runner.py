@@ -21,6 +21,7 @@ from gitmem.repo.environment import (
 )
 from gitmem.repo.files import read_regular, write_file
 from gitmem.repo.pipes import exchange
+from gitmem.repo.refusals import refusal_of_git
 
 DEFAULT_TIMEOUT = 60.0
 """Seconds that one git process may take."""
@@ -114,7 +115,7 @@ class Runner:
         )
         result = finish(process, args[0], stdin, timeout, max_output)
         if result.code not in ok:
-            raise failed(args[0], result)
+            raise failed(args[0], result, git_dir or self.git_dir)
         return result
 
 
@@ -122,10 +123,12 @@ def _with_index(index_file: Path | None) -> dict[str, str] | None:
     return local_environment() | {"GIT_INDEX_FILE": str(index_file)} if index_file else None
 
 
-def failed(what: str, result: Result) -> GitFailed:
+def failed(what: str, result: Result, git_dir: Path) -> GitFailed:
     """The error for a git command that ended with an unexpected status."""
     reason = result.err.strip() or "it printed no reason"
-    return GitFailed(f"git {what} failed (exit status {result.code}): {reason}")
+    message = f"git {what} failed (exit status {result.code}): {reason}"
+    known = refusal_of_git(result.code, result.err, git_dir)
+    return GitFailed(f"{known.why}: {message}", hint=known.hint) if known else GitFailed(message)
 
 
 def start(

@@ -17,6 +17,7 @@ from gitmem.domain.shell import shell_word
 from gitmem.errors import GitmemError
 from gitmem.repo.files import fsync_folder, read_regular, write_file
 from gitmem.repo.lock import make_private
+from gitmem.repo.refusals import refusal
 
 if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
@@ -80,4 +81,5 @@ def write_note(repo: Repo, noted: dict[str, str]) -> None:
         write_file(path, json.dumps(noted, sort_keys=True).encode("ascii"))
         fsync_folder(repo.private)
     except OSError as error:
-        raise GitmemError(f"{path}: could not be written ({error.strerror})") from error
+        why, hint = refusal(error)
+        raise GitmemError(f"{path}: could not be written ({why})", hint=hint) from error

@@ -16,6 +16,7 @@ from gitmem.domain.layout import INFLIGHT
 from gitmem.domain.objects import Identity, format_signature, is_oid
 from gitmem.errors import GitFailed, InvalidInput
 from gitmem.repo.files import fsync_folder
+from gitmem.repo.refusals import refusal
 from gitmem.repo.runner import Runner
 
 # --done: an input that is cut off is an error, not an import of what came so far.
@@ -78,12 +79,23 @@ def write_commits(runner: Runner, commits: Sequence[NewCommit]) -> tuple[list[st
         GitFailed: git refused or died; nothing is visible then.
     """
     stream, refs = _stream(commits)
-    out = runner.run(["fast-import", *_OPTIONS], stdin=stream, writes=True).out
+    reports = _crash_reports(runner.git_dir)
+    try:
+        out = runner.run(["fast-import", *_OPTIONS], stdin=stream, writes=True).out
+    except GitFailed:
+        # Its last lines say the same; nobody would ever take the files away.
+        for path in _crash_reports(runner.git_dir) - reports:
+            path.unlink(missing_ok=True)
+        raise
     oids = out.decode("ascii", "replace").split()
     if len(oids) != len(commits) or not all(map(is_oid, oids)):
         raise GitFailed("git fast-import ended without naming every commit that it wrote")
     _make_durable(runner.git_dir, oids)
     return oids, refs
+
+
+def _crash_reports(git_dir: Path) -> set[Path]:
+    return set(git_dir.glob("fast_import_crash_*"))
 
 
 def _make_durable(git_dir: Path, oids: Sequence[str]) -> None:
@@ -100,9 +112,10 @@ def _make_durable(git_dir: Path, oids: Sequence[str]) -> None:
         for folder in folders:
             fsync_folder(folder)
     except OSError as error:
+        why, hint = refusal(error)
         raise GitFailed(
-            f"{error.filename or objects} could not be made durable ({error.strerror}); "
-            "nothing was published"
+            f"{error.filename or objects} could not be made durable ({why}); nothing was published",
+            hint=hint,
         ) from error
 
 

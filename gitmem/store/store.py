@@ -127,7 +127,8 @@ class Store(Branches):
         except (GitmemError, OSError) as error:
             if not advanced:
                 raise
-            self.notes.append(f"merged; the next command finishes what failed now: {error}")
+            why = f"{error.message}. {error.hint}" if isinstance(error, GitmemError) else error
+            self.notes.append(f"merged; the next command finishes what failed now: {why}")
 
     def _write_planned(self, planned: PlannedCommit, tree: str) -> None:
         who = (LEDGER_IDENTITY, planned.at)
