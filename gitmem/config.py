@@ -18,7 +18,7 @@ MAX_PERSON = 200
 #: Variables that agent clients set for the commands they run.
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE")
 
-_PERSON = re.compile(r"(?P<name>[^<>\n]+?) <(?P<address>[^<>\s]+)>\Z")
+_PERSON = r"(?P<name>[^<>\n]+?) <(?P<address>[^<>\s]+)>\Z"
 
 
 class WhoAmI(NamedTuple):
@@ -87,7 +87,7 @@ def parse_person(text: str) -> str:
         Usage: the text has another form, or is too long.
     """
     text = " ".join(text.split())
-    if len(text) > MAX_PERSON or not _PERSON.match(text) or not text.isprintable():
+    if len(text) > MAX_PERSON or not re.match(_PERSON, text) or not text.isprintable():
         raise Usage(
             f"{text[:80]!r} names no person; write it like 'Ada Lovelace <ada@example.org>'",
             hint=f"At most {MAX_PERSON} characters, on one line.",

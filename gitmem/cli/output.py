@@ -36,7 +36,7 @@ STYLES = {
 _GAP = 2
 _LEAST_TEXT = 16
 
-_CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
+_CREDENTIALS = r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@"
 
 
 class Styled(NamedTuple):
@@ -51,7 +51,7 @@ Piece = str | Styled
 
 def without_credentials(text: str) -> str:
     """``text`` with the user name and password of every address cut out."""
-    return _CREDENTIALS.sub(r"\1", text)
+    return re.sub(_CREDENTIALS, r"\1", text)
 
 
 def json_text(document: Any, *, indent: int | None = 2) -> str:

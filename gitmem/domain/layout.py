@@ -42,15 +42,16 @@ MAX_NAME = 80
 SHARD_AT = 1000
 """Records of one type from which on new ones go to folders by hash, so that trees stay small."""
 
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+# Patterns as text: re compiles each when it is first asked, and a hook asks few of them.
+_NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))]
 )
 _TYPE = "|".join(RECORD_TYPES)
-_RECORD_PATH = re.compile(rf"{RECORDS}/({_TYPE})/(?:([0-9a-f]{{2}})/)?([a-z0-9-]+)\.md")
-_EVIDENCE_PATH = re.compile(rf"{EVIDENCE}/([0-9a-f]{{2}})/([a-z0-9-]+)/([0-9a-f]{{40}})\.md")
-_TOMBSTONE_PATH = re.compile(rf"{TOMBSTONES}/([0-9a-f]{{2}})/([0-9a-f]{{38}})\.json")
-_OID = re.compile(r"[0-9a-f]{40}")
+_RECORD_PATH = rf"{RECORDS}/({_TYPE})/(?:([0-9a-f]{{2}})/)?([a-z0-9-]+)\.md"
+_EVIDENCE_PATH = rf"{EVIDENCE}/([0-9a-f]{{2}})/([a-z0-9-]+)/([0-9a-f]{{40}})\.md"
+_TOMBSTONE_PATH = rf"{TOMBSTONES}/([0-9a-f]{{2}})/([0-9a-f]{{38}})\.json"
+_OID = r"[0-9a-f]{40}"
 
 
 class RecordPath:
@@ -106,7 +107,7 @@ def _why_not_a_name(name: str) -> str:
         return "is empty"
     if len(name) > MAX_NAME:
         return f"has {len(name)} characters; the limit is {MAX_NAME}"
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         return "is not a legal name"
     if name in _DEVICES:
         return "is the name of a device on Windows, where no file can have it"
@@ -127,7 +128,7 @@ def record_path(type: str, name: str, *, sharded: bool) -> str:
 
 def parse_record_path(path: str) -> RecordPath | None:
     """The parts of ``path`` if :func:`record_path` could have made it, else None."""
-    match = _RECORD_PATH.fullmatch(path)
+    match = re.fullmatch(_RECORD_PATH, path)
     if not match or not is_name(match[3]):
         return None
     if match[2] is not None and match[2] != _shard(match[3]):
@@ -152,14 +153,14 @@ def evidence_folder(name: str) -> str:
 
 def evidence_path(name: str, oid: str) -> str:
     """The path of one quote; ``oid`` is its git blob id, 40 hex digits (else InvalidInput)."""
-    if not _OID.fullmatch(oid):
+    if not re.fullmatch(_OID, oid):
         raise InvalidInput(f"{oid[:50]!r} is not a git object id", where="evidence")
     return f"{evidence_folder(name)}/{oid}.md"
 
 
 def parse_evidence_path(path: str) -> tuple[str, str] | None:
     """``(name, oid)`` if :func:`evidence_path` could have made ``path``, else None."""
-    match = _EVIDENCE_PATH.fullmatch(path)
+    match = re.fullmatch(_EVIDENCE_PATH, path)
     if not match or not is_name(match[2]) or match[1] != _shard(match[2]):
         return None
     return match[2], match[3]
@@ -167,14 +168,14 @@ def parse_evidence_path(path: str) -> tuple[str, str] | None:
 
 def tombstone_path(statement_hash: str) -> str:
     """The path of a tombstone; its name is 40 hex digits (else InvalidInput)."""
-    if not _OID.fullmatch(statement_hash):
+    if not re.fullmatch(_OID, statement_hash):
         raise InvalidInput(f"{statement_hash[:50]!r} is not 40 hex digits", where="tombstone")
     return f"{TOMBSTONES}/{statement_hash[:2]}/{statement_hash[2:]}.json"
 
 
 def parse_tombstone_path(path: str) -> str | None:
     """The 40 hex digits if :func:`tombstone_path` could have made ``path``, else None."""
-    match = _TOMBSTONE_PATH.fullmatch(path)
+    match = re.fullmatch(_TOMBSTONE_PATH, path)
     return match[1] + match[2] if match else None
 
 
