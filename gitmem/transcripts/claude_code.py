@@ -195,7 +195,8 @@ def _said(message: Mapping[str, Any] | None, cls: PartClass, tally: Tally) -> li
     parts: list[Part] = []
     for item in content[:MAX_PARTS]:
         # What a model thought it did not say.
-        thought = isinstance(item, Mapping) and item.get("type") in _THOUGHTS
+        kind = item.get("type") if isinstance(item, Mapping) else None
+        thought = isinstance(kind, str) and kind in _THOUGHTS
         parts += [part("other", cls)] if thought else content_parts([item], cls, tally)
     note_parts_left_out(content, tally)
     return parts

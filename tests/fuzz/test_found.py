@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,10 +21,11 @@ from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.refs import read_ref
 from gitmem.repo.worktree_note import parsed_note
 from gitmem.sessions import SessionFiles
-from gitmem.transcripts import RawMessage
+from gitmem.transcripts import RawMessage, read_transcript
 from gitmem.transcripts.base import part
 from tests.fuzz.mutations import check_error
 from tests.fuzz.readers import COMMIT, EVIDENCE, KINDS, MANIFEST, MESSAGES, OID, TOMBSTONE
+from tests.transcripts.lines import agent, human, write
 
 
 @pytest.mark.parametrize("half", [b"\xed\xa0\xbd", b"\\ud83d"])
@@ -74,6 +76,15 @@ def test_an_author_of_several_lines_is_no_commit_that_could_be_written_back() ->
         assert broken != COMMIT
         with pytest.raises(ValueError, match="several lines"):
             decode_commit(broken)
+
+
+@pytest.mark.parametrize("kind", [["thinking"], {}, 1, None, True, "\ud800"])
+def test_a_part_whose_kind_is_no_text_is_no_text_of_anybody(tmp_path: Path, kind: Any) -> None:
+    for line in (human([{"type": kind, "text": "x"}]), agent({"type": kind, "text": "x"})):
+        path = write(tmp_path / "session.jsonl", [line, human("Use tabs.")])
+        first, second = read_transcript(path).messages
+        assert [p.kind for p in first.parts] == ["text" if kind is None else "other"]
+        assert second.parts[0].text == "Use tabs."
 
 
 # --- what lies in a git directory --------------------------------------------------------------
