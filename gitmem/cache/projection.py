@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gitmem.cache.chain import Chain
+from gitmem.cache.superseding import Edge, without_circles
 from gitmem.domain.layout import RECORD_TYPES
 from gitmem.domain.view import ViewRow
 
@@ -80,6 +81,11 @@ class Projection(Chain):
         rank = RECORD_TYPES.index(record_type)
         return self._rows("WHERE rank=? ORDER BY name", (rank,))
 
+    def supersedes(self, name: str) -> list[str]:
+        """Return what the record ``name`` supersedes, remembered or not."""
+        rows = self._run("SELECT name FROM supersedes WHERE by=? ORDER BY name", (name,))
+        return [str(old) for (old,) in rows]
+
     def view_rows(self, limit: int) -> tuple[list[ViewRow], list[ViewRow]]:
         """Return the first ``limit`` records that stand, and that are superseded, in order."""
         return self._view_rows(0, limit), self._view_rows(1, limit)
@@ -96,27 +102,32 @@ class Projection(Chain):
     def superseded_by(self, day: str, name: str | None = None) -> dict[str, tuple[str, ...]]:
         """Return which records (or whether ``name``) are superseded on ``day``, and by which.
 
-        What is not valid yet on that day supersedes nothing yet. Days are ISO dates, UTC.
+        What is not valid yet on that day supersedes nothing yet; nor do records that supersede
+        each other in a circle. Days are ISO dates, UTC.
         """
         found: dict[str, tuple[str, ...]] = {}
-        rows = self._run(
-            f"SELECT old.name, s.by FROM {_SUPERSEDED}"
-            f" {'' if name is None else 'AND old.name=?2'} ORDER BY old.name, s.by",
-            (day,) if name is None else (day, name),
-        )
-        for superseded, by in rows:
-            found[superseded] = (*found.get(superseded, ()), by)
+        if name is not None and not self._run(
+            f"SELECT 1 FROM {_SUPERSEDED} AND old.name=?2 LIMIT 1", (day, name)
+        ):
+            return found
+        for superseded, by in self._superseded(day):
+            if name in (None, superseded):
+                found[superseded] = (*found.get(superseded, ()), by)
         return found
+
+    def _superseded(self, day: str) -> list[Edge]:
+        query = f"SELECT old.name, s.by FROM {_SUPERSEDED} ORDER BY old.name, s.by"
+        with self._decoding():
+            return without_circles((str(old), str(by)) for old, by in self._run(query, (day,)))
 
     def out_of_force(self, day: str) -> set[str]:
         """Return the names that are superseded on ``day``, expired or not valid yet."""
         found = self._run(
-            f"SELECT old.name FROM {_SUPERSEDED} UNION SELECT name FROM records"
-            " WHERE (valid_from NOT NULL OR valid_until NOT NULL)"
+            "SELECT name FROM records WHERE (valid_from NOT NULL OR valid_until NOT NULL)"
             " AND (valid_until<?1 OR valid_from>?1)",
             (day,),
         )
-        return {name for (name,) in found}
+        return {name for (name,) in found} | {old for old, _ in self._superseded(day)}
 
     def count(self) -> int:
         """Return the number of records."""

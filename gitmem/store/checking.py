@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gitmem import __version__
 from gitmem.cache.index import ProjectionIndex
@@ -43,7 +43,7 @@ def check_draft(
         for name, record in draft.records.items()
     ]
     statements = [statement(record) for record in draft.records.values()]
-    return check_proposal(
+    found = check_proposal(
         candidates,
         sessions=sessions,
         known=neighbours(store, statements),
@@ -53,6 +53,30 @@ def check_draft(
         own_words=own_words,
         reasons=dict(draft.proposal.retire_reasons),
     )
+    return (*found, *_circles(store, draft))
+
+
+def _circles(store: Store, draft: Draft) -> Iterator[Finding]:
+    """Yield a blocker for each record of a draft that would come to supersede itself."""
+    gone = {change.name for change in draft.proposal.changes if change.new is None}
+
+    def older(name: str) -> Sequence[str]:
+        record = draft.records.get(name)
+        names = record.supersedes if record else store.projection.supersedes(name)
+        return [old for old in names if old not in gone]
+
+    for name, record in draft.records.items():
+        waiting = [(old, old) for old in record.supersedes]
+        seen: set[str] = set()
+        while waiting:
+            old, first = waiting.pop()
+            if old == name:
+                text = f"it cannot supersede {first}: that supersedes it, at once or in the end"
+                yield Finding("blocker", "circle", text, name)
+                break
+            if old not in seen:
+                seen.add(old)
+                waiting += [(older_one, first) for older_one in older(old)]
 
 
 def neighbours(store: Store, texts: Sequence[str]) -> list[KnownRecord]:
