@@ -51,13 +51,11 @@ def run(action: Action, argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the boundary
         if debug:
             raise
-        log = _write_log(error, args)
-        report(
-            output,
-            f"a bug in gitmem: {type(error).__name__}",
-            f"Please report it and paste this file: {log}",
-            BUG,
-        )
+        try:
+            hint = f"Please report it and paste this file: {_write_log(error, args)}"
+        except OSError as refused:
+            hint = f"Please report it and paste what --debug prints; no file: {refused.strerror}"
+        report(output, f"a bug in gitmem: {type(error).__name__}", hint, BUG)
         return BUG
 
 

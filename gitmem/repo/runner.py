@@ -155,6 +155,9 @@ def start(
             stderr=stderr,
             start_new_session=_POSIX,
             pass_fds=tuple(pass_fds) if _POSIX else (),
+            # Over a limit of file size git then fails, and takes its locks away, as gitmem does;
+            # by default it would be killed.
+            restore_signals=False,
         )
     except OSError as error:
         raise GitFailed(f"git could not be started in {cwd}: {error.strerror}") from error

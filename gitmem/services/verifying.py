@@ -40,7 +40,7 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         problems += _lost(store, ledger)
     except GitFailed as error:
         rows, passed = [], []
-        problems.append(Problem(str(store.repo.git_dir), error.message, _FETCH))
+        problems.append(Problem(str(store.repo.git_dir), error.message, error.hint or _FETCH))
     finally:
         fresh.close()
     problems += _objects(store)

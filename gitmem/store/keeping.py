@@ -119,12 +119,22 @@ class Keeping(OpenStore):
         """
         head = super().head(progress)
         if self._pinned is None:
-            self.keep_lost()
+            try:
+                self.keep_lost()
+            except GitFailed as error:  # reading goes on, also where the disk is full
+                self.notes.append(
+                    "main was moved away from accepted commits, which could not be kept aside "
+                    f"now: {error.message}"
+                )
             note_newest(self.repo, head.accepted)
         return head
 
     def keep_lost(self) -> None:
-        """Keep accepted commits aside that main was found to have no more, and tell of them."""
+        """Keep accepted commits aside that main was found to have no more, and tell of them.
+
+        Raises:
+            GitFailed: they could not be kept.
+        """
         if not self.ledger.lost() or not os.access(self.repo.private, os.W_OK):
             return
         lost = {f"{LOST}{oid[:12]}": oid for oid in self.ledger.lost()}
@@ -221,5 +231,5 @@ class Keeping(OpenStore):
                 if old:
                     self.repo.publish([RefUpdate(kept.ref, None, kept.oid) for kept in old])
                 return [kept.name for kept in old]
-        except Busy:
+        except (Busy, GitFailed):  # the next command lets go of them
             return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from gitmem.domain.objects import is_oid
 from gitmem.repo import Repo
@@ -31,4 +32,5 @@ def note_newest(repo: Repo, oid: str) -> None:
         return
     if path.is_dir():  # whoever looks for what is wrong is told of it; reading goes on
         return
-    write_file(path, f"{oid}\n".encode("ascii"), durable=False)
+    with suppress(OSError):  # as on a full disk, where reading goes on
+        write_file(path, f"{oid}\n".encode("ascii"), durable=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from gitmem.domain.objects import is_oid
 from gitmem.domain.shell import shell_word
@@ -28,7 +29,8 @@ def check_root(repo: Repo, root: str) -> None:
         data = read_regular(path, _MAX_BYTES)
     except FileNotFoundError:
         if os.access(repo.private, os.W_OK):
-            write_file(path, f"{root}\n".encode("ascii"))
+            with suppress(OSError):  # as on a full disk: the next look remembers it
+                write_file(path, f"{root}\n".encode("ascii"))
         return
     if data is None:
         raise Refused(
