@@ -38,11 +38,8 @@ def proposals(store: Store) -> list[ProposalSummary]:
 
 def _off_main(store: Store, proposal_id: str, tip: str) -> ProposalSummary | None:
     """Return the line of a proposal that stands on a commit which main has no more."""
-    try:
-        branch = store.facts.branch(tip, any_base=True)
-    except GitmemError:
-        return None
-    if branch.proposal.id != proposal_id:
+    branch = store.on_any_base(proposal_id, tip)
+    if branch is None:
         return None
     why = (f"it stands on {branch.proposal.base[:12]}, which is no accepted commit of main",)
     return proposal_summary(branch.proposal, branch.records, (), "stale", why)
@@ -169,7 +166,10 @@ def _check_strays(store: Store, branch: Branch) -> None:
 
 
 def _readable(store: Store, proposal_id: str, tip: str) -> Branch | None:
-    """Return a proposal's branch; None where it cannot be read."""
+    """Return a proposal's branch, whatever it stands on; None where it cannot be read."""
+    branch = store.on_any_base(proposal_id, tip)
+    if branch is not None:
+        return branch
     try:
         return store.judged_as(proposal_id, tip).branch
     except InvalidInput as error:

@@ -260,15 +260,33 @@ class Branches(Keeping):
             if held != proposal_id:
                 raise InvalidInput(f"the branch holds the proposal {held}")
         except (InvalidInput, NotFound) as error:
-            name = shell_word(proposal_id)
             raise InvalidInput(
                 error.message,
                 where=f"{proposal_id} cannot be read",
-                hint=error.hint
-                or "To cut off what was made by hand: gitmem fsck --repair\n"
-                f'To clear it away: gitmem reject --reason "unreadable" -- {name}',
+                hint=error.hint or self._way_out(proposal_id, tip),
             ) from error
         return judged
+
+    def on_any_base(self, proposal_id: str, tip: str) -> Branch | None:
+        """Return the branch of ``proposal_id``, also where it stands on what main has no more.
+
+        None where it cannot be read, or holds another proposal.
+        """
+        try:
+            branch = self.facts.branch(tip, any_base=True)
+        except (InvalidInput, NotFound):
+            return None
+        return branch if branch.proposal.id == proposal_id else None
+
+    def _way_out(self, proposal_id: str, tip: str) -> str:
+        """Say what to do about a branch that cannot be judged."""
+        name = shell_word(proposal_id)
+        if self.on_any_base(proposal_id, tip) is not None:
+            return f"To put it on the newest accepted commit: gitmem rebase {name}"
+        return (
+            "To cut off what was made by hand: gitmem fsck --repair\n"
+            f'To clear it away: gitmem reject --reason "unreadable" -- {name}'
+        )
 
 
 def _decided(proposal_id: str, what: str, decision: CommitRow | None) -> Closing:

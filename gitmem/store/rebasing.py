@@ -17,6 +17,7 @@ from gitmem.sessions import SessionFiles
 from gitmem.store.carrying import carried_draft, change_on, fitting, targets_of
 from gitmem.store.checking import check_draft, checks_review
 from gitmem.store.drafting import Draft
+from gitmem.store.facts import MAX_REBASES
 from gitmem.store.statements import cited_sessions
 from gitmem.store.store import Store
 
@@ -27,7 +28,8 @@ def rebase_branch(
     """Put the open proposal that ends at ``tip`` on the newest accepted commit; return its tip.
 
     None where main holds everything that it says: then it is put aside. One of which a base is
-    no accepted commit of main is written anew, with its reviews. Reviews stay in force as far
+    no accepted commit of main is written anew, with its reviews; so is one that was put on as
+    many bases as a branch can have. Reviews stay in force as far
     as the change is the same; where no checks are in force for it, they are made again.
 
     Raises:
@@ -53,7 +55,8 @@ def rebase_branch(
         draft = carried_draft(store, ground, branch.proposal, targets)
         draft = replace(draft, proposal=replace(draft.proposal, base=head.accepted))
         fresh = _fresh_checks(store, sessions, branch, draft, ground, now)
-        if not all(store.ledger.is_accepted(base) for base in branch.bases):
+        is_long = len(branch.bases) > MAX_REBASES  # one more, and it could not be read
+        if is_long or not all(store.ledger.is_accepted(base) for base in branch.bases):
             return store.put_anew(branch, draft, (*branch.reviews, *fresh))
         if branch.proposal.base == head.accepted:
             return _with_reviews(store, branch, fresh)

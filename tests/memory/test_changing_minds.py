@@ -11,6 +11,7 @@ import pytest
 from gitmem import MemoryStore
 from gitmem.domain.kept import KEPT_DAYS
 from gitmem.errors import InvalidInput, NotFound, Refused, Waiting
+from gitmem.store.facts import MAX_REBASES
 from tests.memory.words import ADA, BEN, DAY, NOW, change_set, item, objects, opened, pushed, user
 from tests.store.stories import blob, commit_object, commit_text, plain, rev, tree_with
 
@@ -529,3 +530,40 @@ def test_the_branch_that_is_checked_out_stays_until_it_is_left(
             assert later.proposals() == []
             assert plain(memory.path, "for-each-ref", "refs/heads/proposals") == ""
         assert later.fsck().ok
+
+
+# --- long stories ------------------------------------------------------------------------------
+
+
+def test_a_proposal_can_be_put_on_a_newer_commit_any_number_of_times(
+    two: tuple[MemoryStore, str],
+) -> None:
+    """Past the limit of a branch it is written anew; before, it could not be read any more."""
+    memory, proposal = two
+    root, ref = memory.path, f"refs/heads/proposals/{proposal}"
+    tip, tree, base = rev(root, ref), rev(root, f"{ref}^{{tree}}"), rev(root, "main")
+    message = f"rebase it\n\nRebase: {proposal}\nBase: {base}"
+    for _ in range(MAX_REBASES):
+        tip = plain(root, "commit-tree", tree, "-p", tip, "-p", base, "-m", message)
+    plain(root, "update-ref", ref, tip)
+    for value in ("3", "1"):
+        memory.set_policy("rounds", value, person=ADA)
+        assert memory.rebase(proposal).state == "waiting"
+    memory.approve(proposal, person=ADA)
+    assert set(bodies(memory)) == {"cloud", "use-tabs"}
+    assert memory.fsck().ok
+
+
+def test_what_stands_on_a_commit_that_main_has_no_more_is_rejected_for_good(
+    memory: MemoryStore,
+) -> None:
+    memory.remember("说中文。", name="language", type="user", person=ADA)
+    proposal = proposed(memory, use_tabs=TABS)
+    plain(memory.path, "-c", "core.hooksPath=", "reset", "-q", "--hard", "main~1")
+    with opened(memory.path) as fresh:
+        with pytest.raises(InvalidInput) as caught:
+            fresh.diff(proposal)
+        assert caught.value.hint.endswith(f"gitmem rebase {proposal}")
+        fresh.reject(proposal, reason="不用", person=BEN)
+        again = fresh.propose(change_set([user(TABS)], record("use-tabs", TABS)))
+        assert again.proposal is None and "不用" in again.dropped[0].reason
