@@ -13,9 +13,11 @@ from gitmem.errors import InvalidInput
 RULES = "rules"
 CALLER = "caller"
 _HUMAN = re.compile(r"human:[^<>\x00-\x1f]+ <(?P<address>[^<> \x00-\x1f]+)>\Z")
-_MODEL = re.compile(r"model:(?P<id>[^@\x00-\x20\x7f]+)@[^\x00-\x20\x7f]+\Z")
-_DATE = r"[0-9]{8}|[0-9]{6}|[0-9]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_SUFFIX = re.compile(rf"(?:[-@:](?:latest|{_DATE})|:[a-z0-9]+)+\Z")
+_MODEL = re.compile(r"model:(?P<id>[^@\x00-\x20\x7f]{1,200})@[^\x00-\x20\x7f]+\Z")
+_DATE_IN_PARTS = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DATE = rf"{_DATE_IN_PARTS}|[0-9]{{8}}|[0-9]{{6}}|[0-9]{{4}}"
+# No text fits it in two ways: a name made for that would be tried in all of them, without end.
+_SUFFIX = re.compile(rf"(?:[-@](?:latest|{_DATE})|:(?:{_DATE_IN_PARTS}|[a-z0-9]++))++\Z")
 
 
 def is_person(who: str) -> bool:

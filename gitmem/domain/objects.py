@@ -24,7 +24,8 @@ FILE_MODE = "100644"
 TREE_MODE = "40000"
 
 _OID = re.compile(r"[0-9a-f]{40}\Z")
-_TREE_ENTRY = re.compile(rb"([0-9]+) ([^\0]+)\0(.{20})", re.DOTALL)
+# Where no entry stands, the rest is taken whole: to look for one there would take for ever.
+_TREE_ENTRY = re.compile(rb"([0-9]+) ([^\0]+)\0(.{20})|.+", re.DOTALL)
 #: Bytes of an entry besides its mode and its name: a space, NUL and the id.
 _AROUND_NAME = 22
 _MODES = {b"100644": "100644", b"40000": "40000"}
@@ -75,8 +76,8 @@ def decode_tree(data: bytes) -> tuple[TreeEntry, ...]:
         ValueError: the bytes are not a tree.
     """
     found = _TREE_ENTRY.findall(data)
-    # What the pattern passed over is no entry.
-    if sum([len(mode) + len(name) + _AROUND_NAME for mode, name, _ in found]) != len(data):
+    size = sum([len(mode) + len(name) + _AROUND_NAME for mode, name, _ in found])
+    if size != len(data) or (found and not found[-1][0]):
         raise ValueError("a tree object is cut off, or has an entry without a mode or a name")
     # git writes folders as 40000; some old writers as 040000, which means the same.
     return tuple(

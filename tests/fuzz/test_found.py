@@ -10,9 +10,10 @@ import pytest
 
 from gitmem import MemoryStore
 from gitmem.documents import read_evidence, read_policy, write_evidence
+from gitmem.domain.actors import model_key
 from gitmem.domain.commit_message import CommitMessage
 from gitmem.domain.manifest import parse_manifest
-from gitmem.domain.objects import decode_commit
+from gitmem.domain.objects import decode_commit, decode_tree
 from gitmem.domain.record import make_record
 from gitmem.domain.shell import shell_word
 from gitmem.domain.tombstone import parse_tombstone
@@ -24,7 +25,7 @@ from gitmem.sessions import SessionFiles
 from gitmem.transcripts import RawMessage, read_transcript
 from gitmem.transcripts.base import part
 from tests.fuzz.mutations import check_error
-from tests.fuzz.readers import COMMIT, EVIDENCE, KINDS, MANIFEST, MESSAGES, OID, TOMBSTONE
+from tests.fuzz.readers import COMMIT, EVIDENCE, KINDS, MANIFEST, MESSAGES, OID, TOMBSTONE, TREE
 from tests.transcripts.lines import agent, human, write
 
 
@@ -85,6 +86,23 @@ def test_a_part_whose_kind_is_no_text_is_no_text_of_anybody(tmp_path: Path, kind
         first, second = read_transcript(path).messages
         assert [p.kind for p in first.parts] == ["text" if kind is None else "other"]
         assert second.parts[0].text == "Use tabs."
+
+
+def test_a_model_named_to_be_matched_in_many_ways_is_compared_at_once() -> None:
+    """A pattern that matched each part in two ways took twice as long for each part more."""
+    assert model_key("model:x" + ":1111" * 38 + "!@host") == "x" + ":1111" * 38 + "!"
+    assert model_key("model:qwen-max:2026-11-30:latest@host") == "qwen-max"
+    assert model_key("model:a/Qwen-Max-20261130@host") == model_key("model:qwen-max@other")
+    assert model_key("model:" + "a" * 200 + "@host") == "a" * 200
+    assert model_key("model:" + "a" * 201 + "@host") is None
+
+
+@pytest.mark.parametrize("rest", [b"0" * 22, b"100644 x\0" + b"i" * 19, b"0 " * 500_000, b"x" * 22])
+def test_a_tree_ends_where_what_follows_is_no_entry(rest: bytes) -> None:
+    """Each later place was tried for an entry too, which took the square of the length."""
+    assert len(decode_tree(TREE)) == 3
+    with pytest.raises(ValueError, match="cut off"):
+        decode_tree(TREE + rest)
 
 
 # --- what lies in a git directory --------------------------------------------------------------
