@@ -60,8 +60,10 @@ def sort_paths(paths: Iterable[PathChange]) -> TouchedPaths:
     for path in paths:
         if path.new_oid is not None and path.new_mode != FILE_MODE:
             raise InvalidInput(
-                f"has the mode {path.new_mode}; only {FILE_MODE} is legal", where=path.path
+                f"has the mode {path.new_mode[:12]}; only {FILE_MODE} is legal", where=path.path
             )
+        if len(old) + len(new) > 2 * MAX_CHANGES:
+            raise InvalidInput(f"the proposal touches more than {MAX_CHANGES} records")
         record = parse_record_path(path.path)
         quote = parse_evidence_path(path.path)
         if record is not None:

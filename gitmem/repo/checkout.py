@@ -18,11 +18,12 @@ from gitmem.domain.objects import FILE_MODE, blob_id
 from gitmem.domain.shell import shell_word
 from gitmem.errors import GitFailed, InvalidInput
 from gitmem.repo.begun import Begun
-from gitmem.repo.files import write_file
-from gitmem.repo.index import IndexEntry, WorkTree, on_files, read_index, update_index
+from gitmem.repo.files import clear_unfinished, write_file
+from gitmem.repo.index import IndexEntry, WorkTree, index_tree, read_index, update_index
 from gitmem.repo.reader import MAX_OBJECT, Found, Reader
 from gitmem.repo.runner import Runner, shown
-from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees
+from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees, is_beyond_measure
+from gitmem.repo.writer import stays_inside
 
 SameText = Callable[[bytes, bytes], bool]
 """Whether one file says what another says, so that nothing is lost where that replaces it."""
@@ -82,6 +83,9 @@ def advance(
     Returns sentences about what was left, and whether it is done (False: try again later).
     """
     changes = _changes(runner, reader, old, new)
+    if is_beyond_measure(reader, old, new):
+        # Nobody has such files; the index says which were there before.
+        old = index_tree(runner, tree) or new
     few = len(changes) <= _FEW and (tree.git_dir / "index").exists()
     # git would replace a link on the way by a folder; a person's link stays.
     if not few and not _linked_folder(tree.path, changes):
@@ -164,6 +168,7 @@ def advance_index(
     replaceable = _replaceable(reader, same_text, carries_nothing, {})
     along = _index_along(runner, reader, tree, changes, replaceable, few=len(changes) <= _FEW)
     if along is None:
+    """What differs between two trees and can be a file of a work tree."""
         raise GitFailed(f"the index {tree.index or tree.git_dir / 'index'} could not be written")
     return along[0].reasons
 
@@ -172,7 +177,8 @@ def _changes(runner: Runner, reader: Reader, old: str, new: str) -> list[PathCha
     try:
         return diff_trees(reader, old, new)
     except InvalidInput:  # a stray's folders may be nested deeper than a store's; git copes
-        return changed_paths(runner, old, new)
+        found = [] if is_beyond_measure(reader, old, new) else changed_paths(runner, old, new)
+    return [change for change in found if stays_inside(change.path)]
 
 
 def _index_along(
@@ -320,7 +326,8 @@ def _update_file(
             left.edited.add(change.path)
             left.add(change.path, "it was changed here")
         elif change.new_oid is None:
-            _remove(root, path)
+            if _is_spelt_so(root, change.path):
+                _remove(root, path)
         elif not _has(path, change.new_oid):
             _parents_are_folders(root, change.path, create=True)
             write_file(path, reader.blob(change.new_oid), keep_mode=True, durable=False)
@@ -374,6 +381,12 @@ def _holds(path: Path, change: PathChange, replaceable: _Replaceable) -> bool:
         return old is None or new is None
     ids = {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
     return bool(ids & {old, new}) or (new is not None and replaceable(change.path, content, new))
+
+
+def _is_spelt_so(root: Path, path: str) -> bool:
+    """Whether a file is called this to the letter: where a disk ignores case, another answers."""
+    parts = path.split("/")
+    return all(part in os.listdir(root.joinpath(*parts[:at])) for at, part in enumerate(parts))
 
 
 def _remove(root: Path, path: Path) -> None:

@@ -23,6 +23,7 @@ from gitmem.repo.refs import symbolic_target
 from gitmem.repo.runner import failed
 from gitmem.repo.trees import changed_paths, diff_trees, is_beyond_measure
 from gitmem.repo.worktree import is_behind, standing_in_the_way, work_trees
+from gitmem.repo.writer import stays_inside
 
 if TYPE_CHECKING:
     from gitmem.repo.repository import Repo
@@ -150,7 +151,7 @@ def edits_in_files(repo: Repo, tree: WorkTree, commit: str) -> list[FileEdit]:
     that a person told git to overlook. Files that are left out (a sparse checkout) are no edits.
     No link is followed.
     """
-    committed = {path: oid for _, oid, path in repo.list_tree(commit)}
+    committed = {path: oid for _, oid, path in repo.list_tree(commit) if stays_inside(path)}
     suspects = committed.keys() & _suspects(repo, tree, commit, committed)
     entries = read_index(repo.runner, tree, [])
     special = {path for path, entry in entries.items() if entry.is_hidden or entry.stage != "0"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -18,9 +18,18 @@ NO_MODE = "000000"
 MAX_DEPTH = 32
 """Folders within each other; a store has five, and a tree from outside may have thousands."""
 
-MAX_PATHS = 100_000
+MAX_PATHS = 40_000
 """Paths in which two trees may differ; the largest proposal has 33,000, and a few objects of a
 tree from outside may stand for thousands of millions."""
+
+_BEYOND = 200_000
+"""Files and folders in which two trees differ from where on git is not asked, since it would walk
+them all, however many they are."""
+
+_TOO_DEEP = 1000
+
+_AHEAD = 512
+"""Folders below one that are read at once: those by hash are 256, on each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,8 @@ class TreeSource(Protocol):
 
     def tree(self, oid: str) -> tuple[TreeEntry, ...]: ...
 
+    def read_ahead(self, names: Iterable[str]) -> None: ...
+
 
 def diff_trees(source: TreeSource, old: str, new: str, prefix: str = "") -> list[PathChange]:
     """The files that differ between two trees (ids of trees), in the order of their paths.
@@ -50,12 +61,55 @@ def diff_trees(source: TreeSource, old: str, new: str, prefix: str = "") -> list
         InvalidInput: folders are nested deeper than :data:`MAX_DEPTH`, or more than
             :data:`MAX_PATHS` differ.
     """
+    found = differences(source, old, new, prefix)
+    return sorted(found, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
+
+
+def differences(source: TreeSource, old: str, new: str, prefix: str = "") -> Iterator[PathChange]:
+    """:func:`diff_trees` one by one, folder by folder, for who may not want all of them.
+
+    Raises:
+        InvalidInput: as there, on the way.
+    """
     where = prefix.rstrip("/")
     differ = _diff(source, old, new, f"{where}/" if where else "", 0)
-    found = list(islice(differ, MAX_PATHS + 1))
-    if len(found) > MAX_PATHS:
+    yield from islice(differ, MAX_PATHS)
+    if next(differ, None) is not None:
         raise InvalidInput(f"more than {MAX_PATHS} files differ", where=where or "tree")
-    return sorted(found, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
+
+
+def is_beyond_measure(source: TreeSource, old: str, new: str) -> bool:
+    """Whether git is better not asked in what two trees differ: it might never come to an end.
+
+    So it is said of folders nested by the thousand, on which git crashes, and of a tree that is
+    malformed, of which each command of git makes something else.
+    """
+    count, pairs = 0, [(old, new, 0)]
+    while pairs:
+        was_folder, now_folder, depth = pairs.pop()
+        try:
+            differ = _pairs(source, was_folder, now_folder)
+        except InvalidInput:
+            return True
+        count += len(differ)
+        if count > _BEYOND or depth > _TOO_DEEP:
+            return True
+        folders = ((_folder(was), _folder(now)) for was, now in differ)
+        pairs += [(was, now, depth + 1) for was, now in folders if was != now]
+    return False
+
+
+def _pairs(
+    source: TreeSource, old: str, new: str
+) -> list[tuple[TreeEntry | None, TreeEntry | None]]:
+    """What two folders have otherwise, by name."""
+    before = source.tree(old) if old != EMPTY_TREE else ()
+    after = source.tree(new) if new != EMPTY_TREE else ()
+    # A folder of a thousand differs in a few: the many equal ones are left to the sets.
+    differ = set(before) ^ set(after)
+    gone = {entry.name: entry for entry in before if entry in differ}
+    come = {entry.name: entry for entry in after if entry in differ}
+    return [(gone.get(name), come.get(name)) for name in sorted(gone.keys() | come.keys())]
 
 
 def _diff(source: TreeSource, old: str, new: str, prefix: str, depth: int) -> Iterator[PathChange]:
@@ -63,25 +117,25 @@ def _diff(source: TreeSource, old: str, new: str, prefix: str, depth: int) -> It
         return
     if depth > MAX_DEPTH:
         raise InvalidInput(f"lies deeper than {MAX_DEPTH} folders", where=prefix[:200])
-    before = source.tree(old) if old != EMPTY_TREE else ()
-    after = source.tree(new) if new != EMPTY_TREE else ()
-    # A folder of a thousand differs in a few: the many equal ones are left to the sets.
-    differ = set(before) ^ set(after)
-    gone = {entry.name: entry for entry in before if entry in differ}
-    come = {entry.name: entry for entry in after if entry in differ}
-    for name in gone.keys() | come.keys():
-        was, now = gone.get(name), come.get(name)
-        path = prefix + name
+    differ = _pairs(source, old, new)
+    below = [folder.oid for pair in differ for folder in pair if folder and folder.is_tree]
+    if len(below) > 1:
+        source.read_ahead(below[:_AHEAD])
+    for was, now in differ:
+        path = prefix + (was or now or _NOTHING).name
         yield from _diff(source, _folder(was), _folder(now), f"{path}/", depth + 1)
-        was_file, now_file = _leaf(was), _leaf(now)
-        if was_file or now_file:
+        was_leaf, now_leaf = _leaf(was), _leaf(now)
+        if was_leaf or now_leaf:
             yield PathChange(
                 path,
-                was_file.mode if was_file else NO_MODE,
-                now_file.mode if now_file else NO_MODE,
-                was_file.oid if was_file else None,
-                now_file.oid if now_file else None,
+                was_leaf.mode if was_leaf else NO_MODE,
+                now_leaf.mode if now_leaf else NO_MODE,
+                was_leaf.oid if was_leaf else None,
+                now_leaf.oid if now_leaf else None,
             )
+
+
+_NOTHING = TreeEntry(NO_MODE, "", "")
 
 
 def _folder(entry: TreeEntry | None) -> str:

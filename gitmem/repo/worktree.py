@@ -22,7 +22,7 @@ from gitmem.repo.begun import read_begun, write_begun
 from gitmem.repo.checkout import AT_WORK, advance, advance_index, unfinished, unlocking
 from gitmem.repo.discovery import linked_git_dir, read_pointer
 from gitmem.repo.files import read_regular
-from gitmem.repo.index import WorkTree, is_at, read_into_index
+from gitmem.repo.index import WorkTree, index_tree, is_at, read_into_index
 from gitmem.repo.refs import read_ref, symbolic_target
 from gitmem.repo.worktree_note import drop_note, parsed_note, read_note, write_note
 
@@ -109,7 +109,7 @@ def _main_tree(repo: Repo, unborn: bool) -> Iterable[WorkTree]:
         yield WorkTree(_MAIN_TREE, root, repo.git_dir)
 
 
-def note_worktree(repo: Repo, old: str | None) -> None:
+def note_worktree(repo: Repo, old: str | None, ground: str | None = None) -> None:
     """Write down, durably, that the work trees on main are at ``old`` (None: nothing yet).
 
     To be called under the lock, before main moves. A work tree that an earlier move left
@@ -117,19 +117,23 @@ def note_worktree(repo: Repo, old: str | None) -> None:
     """
     noted, _ = read_note(repo)
     trees = [*work_trees(repo, unborn=old is None), *(without_index(repo) if old else ())]
-    fresh = {tree.key: old or ZERO for tree in trees}
+    fresh = {tree.key: _files_of(repo, tree, old, ground) for tree in trees}
     if fresh:
+    ``ground`` is the commit that they are at where main went on to ``old`` without them.
+
         write_note(repo, fresh | noted)
 
 
-def bring_along(repo: Repo, old: str | None, new: str) -> list[str]:
+def bring_along(repo: Repo, old: str | None, new: str, ground: str | None = None) -> list[str]:
     """Bring every work tree on main from commit ``old`` (None: nothing) to ``new``.
 
-    Returns sentences about what was left as it is, and why.
+    ``ground`` is as for :func:`note_worktree`. Returns sentences about what was left as it is,
+    and why.
     """
     with repo.lock():
         noted, sentences = read_note(repo)
-        fresh = {tree.key: old or ZERO for tree in work_trees(repo, unborn=old is None)}
+        trees = work_trees(repo, unborn=old is None)
+        fresh = {tree.key: _files_of(repo, tree, old, ground) for tree in trees}
         return sentences + _advance(repo, fresh | noted, new)
 
 
@@ -138,6 +142,15 @@ def bring_one_along(repo: Repo, tree: WorkTree, old: str, new: str) -> list[str]
     with repo.lock():
         noted, sentences = read_note(repo)
         return sentences + _advance(repo, noted | {tree.key: old}, new)
+
+
+def _files_of(repo: Repo, tree: WorkTree, old: str | None, ground: str | None) -> str:
+    """The commit whose files a work tree has, as far as its index tells."""
+    if old is None:
+        return ZERO
+    if ground is None or index_tree(repo.runner, tree) != repo.reader.commit(ground).tree:
+        return old
+    return ground
 
 
 def finish_worktree(repo: Repo) -> list[str]:

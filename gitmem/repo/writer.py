@@ -6,6 +6,7 @@ a ref under ``refs/gitmem/inflight/`` keeps it from being pruned.
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ _MAX_PATH = 1024
 _BAD_CHARACTER = re.compile(
     r"[\x00-\x1f\x7f-\x9f\\:\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
+_IGNORED = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _GIT_NAME = re.compile(r"(?:\.git|git~[0-9]+)[ .]*\Z", re.IGNORECASE)
 
 
@@ -67,6 +69,16 @@ def check_path(path: str) -> str:
     if bad:
         raise InvalidInput(f"{path[:120]!r} is not a path that a store may hold", where="path")
     return path
+
+
+def stays_inside(path: str) -> bool:
+    """Whether a path of a tree from outside can be a file of a work tree, and not git's own."""
+    if os.name == "nt" and ("\\" in path or ":" in path):
+        return False
+    return not any(
+        part in ("", ".", "..") or _GIT_NAME.match(_IGNORED.sub("", part))
+        for part in path.split("/")
+    )
 
 
 def write_commits(runner: Runner, commits: Sequence[NewCommit]) -> tuple[list[str], list[str]]:

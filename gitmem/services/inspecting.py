@@ -28,6 +28,7 @@ from gitmem.repo.worktree import (
 from gitmem.results import Problem, ProposalSummary, Status, UnreadableRecord
 from gitmem.sessions import SessionFiles
 from gitmem.store import Head, Store
+from gitmem.store.edits import checked_out
 from gitmem.store.misplaced import misplaced_problems
 from gitmem.store.readable import newest_readable
 from gitmem.store.view_file import restore_view
@@ -41,7 +42,7 @@ def status(
     A view that is missing or edited in the checked-out files is rebuilt by the way.
     """
     head = store.head()
-    store.notes += restore_view(store.repo)
+    store.notes += restore_view(store.repo, head)
     commit = store.repo.reader.commit(head.accepted)
     entry = store.facts.entry(commit.tree, MANIFEST)
     assert entry is not None  # an accepted commit has one
@@ -159,6 +160,7 @@ def _edited(store: Store, head: Head, misplaced: Sequence[Problem]) -> Iterator[
     Those in whose place something else stands are not there to be adopted.
     """
     away = {Path(one.where) for one in misplaced}
+    tip = checked_out(store, head)
     for tree in main_work_trees(store.repo)[0]:
         for edit in edits_in_files(store.repo, tree, head.tip):
             file = tree.path / edit.path

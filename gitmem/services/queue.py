@@ -95,7 +95,7 @@ def approve(
     approval = approval_of(change, who, now)
     check_would_do(judged, approval)
     check_earlier(store, judged.branch)
-    store.notes += restore_view(store.repo)
+    store.notes += restore_view(store.repo, store.head())
     with store.repo.lock():
         tip = store.add_review(proposal_id, tip, approval)
         merge = store.merge(proposal_id, tip)

@@ -63,7 +63,7 @@ def repair(store: Store, sessions: SessionFiles, now: int) -> list[str]:
         done += _branches(store, now)
         done += _indexes(store, now)
         done += _work_trees(store, now)
-        done += restore_view(store.repo)
+        done += restore_view(store.repo, store.head())
         done += [f"let go of {name}, kept for long enough" for name in store.expire_kept(now)]
     healed = list(store.repo.healed)
     store.repo.healed.clear()

@@ -136,7 +136,7 @@ def _decide(store: Store, ruling: Ruling, old: _InForce, text: str) -> PolicyRes
         reason=reason,
         at=ruling.now,
     )
-    store.notes += restore_view(store.repo)
+    store.notes += restore_view(store.repo, store.head())
     with store.repo.lock():
         if _in_force(store).blob != old.blob:
             raise _changed_meanwhile()

@@ -71,7 +71,7 @@ def put_approved(
     decision = judge(ground, branch)
     if not decision.mergeable and decision.state != "waiting":
         _refuse(draft.proposal.id, decision, is_open=False)
-    store.notes += restore_view(store.repo)
+    store.notes += restore_view(store.repo, store.head())
     return store.put_proposal(draft, reviews, author), decision.mergeable
 
 

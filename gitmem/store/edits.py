@@ -9,9 +9,11 @@ from gitmem.domain.shell import shell_word
 from gitmem.errors import NotFound, Refused
 from gitmem.repo import Found
 from gitmem.repo.edits import FileEdit, edits_between, edits_in_files, main_work_trees
+from gitmem.repo.trees import is_beyond_measure
 from gitmem.repo.worktree import finish_worktree
 from gitmem.store.begun import BegunFiles
 from gitmem.store.edited import Change, Edits, sort_edits
+from gitmem.store.ledger import Head
 from gitmem.store.same_text import same_record_file
 from gitmem.store.store import Store
 
@@ -39,7 +41,7 @@ def find_edits(store: Store, who: str) -> Edits:
     edits.notes += notes
     seen: dict[str, FileEdit] = {}
     for tree in trees:
-        found = edits_in_files(store.repo, tree, head.tip)
+        found = edits_in_files(store.repo, tree, checked_out(store, head))
         standing = committed | {edit.path: edit for edit in found}
         edits.begun.read(store, tree.key, standing.values(), head.accepted)
         for path in edits.begun.notes[tree.key].keys() & committed.keys():
@@ -52,6 +54,16 @@ def find_edits(store: Store, who: str) -> Edits:
     sort_edits(store, edits, changes)
     edits.begun.keep(store)
     return edits
+
+
+def checked_out(store: Store, head: Head) -> str:
+    """Return the commit whose files the work trees of main have but for a person's edits.
+
+    That is the tip, unless it is a stray that nobody could check out.
+    """
+    reader = store.repo.reader
+    trees = [reader.commit(oid).tree for oid in (head.accepted, head.tip)]
+    return head.accepted if is_beyond_measure(reader, *trees) else head.tip
 
 
 def find_commit_edits(store: Store, prefix: str) -> Edits:

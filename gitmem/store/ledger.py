@@ -11,14 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 from gitmem.cache import CommitRow
-from gitmem.documents import MAX_REVIEWER_BYTES, read_policy, read_reviewer
+from gitmem.documents import read_policy
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import (
     MAIN,
     MANIFEST,
     POLICY,
-    README,
-    REVIEWERS,
     VIEW,
     parse_tombstone_path,
 )
@@ -26,7 +24,6 @@ from gitmem.domain.manifest import MAX_MANIFEST_BYTES, check_version
 from gitmem.domain.objects import EMPTY_TREE, FILE_MODE, Commit, format_signature
 from gitmem.domain.planned import LEDGER_IDENTITY, PlannedCommit
 from gitmem.domain.record import statement
-from gitmem.domain.tombstone import MAX_TOMBSTONE_BYTES, parse_tombstone
 from gitmem.domain.verify import (
     Branch,
     DecisionFields,
@@ -41,6 +38,7 @@ from gitmem.repo import Found
 from gitmem.repo.trees import differences
 from gitmem.results import Progress
 from gitmem.store.agreement import check_chain, check_contents
+from gitmem.store.decided import check_decided, read_decided
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.folding import Fold, Prepared
 from gitmem.store.newest import read_newest
@@ -316,7 +314,7 @@ class Ledger(Fold):
         ground = self.facts.ground(head.accepted, proposal=fields.rejects, keys=keys)
         for path, data in changes.items():
             if data is not None:
-                _check_file(path, data)
+                check_decided(path, data)
         data = changes.get(POLICY)
         if POLICY in changes and data is None:
             raise InvalidInput("cannot be removed", where=POLICY)
@@ -338,18 +336,10 @@ class Ledger(Fold):
                 continue
             if path.new_mode != FILE_MODE:
                 raise InvalidInput(f"has the mode {path.new_mode[:12]}", where=path.path)
-            changes[path.path] = self._decided_file(path.path, path.new_oid)
+            changes[path.path] = read_decided(self._repo, path.path, path.new_oid)
         fields = read_decision(message, committed_at(commit, oid))
         head = Head(commit.parents[0], accepted, tuple(strays))
         return self.prepare_decision(head, fields, changes)
-
-    def _decided_file(self, path: str, oid: str) -> bytes:
-        """Return a file that a decision, or the first commit, may bring; of others, nothing."""
-        if parse_tombstone_path(path) is not None:
-            return self._repo.reader.blob(oid, max_bytes=MAX_TOMBSTONE_BYTES)
-        if path in (POLICY, README) or path.startswith(f"{REVIEWERS}/"):
-            return self._repo.reader.blob(oid, max_bytes=MAX_REVIEWER_BYTES)
-        return b""  # which the plan refuses by its path
 
     def prepare_genesis(self, store_id: str, files: Mapping[str, bytes], at: int) -> Prepared:
         """Plan the first commit of a memory.
@@ -358,7 +348,7 @@ class Ledger(Fold):
             InvalidInput: a file breaks a rule.
         """
         for path, data in files.items():
-            _check_file(path, data)
+            check_decided(path, data)
         if POLICY not in files:
             raise InvalidInput("the first commit has no policy", where=POLICY)
         return Prepared(plan_genesis(store_id, files, at), read_policy(files[POLICY]), EMPTY_TREE)
@@ -367,7 +357,7 @@ class Ledger(Fold):
         files: dict[str, bytes] = {}
         for path in differences(self._repo.reader, EMPTY_TREE, commit.tree):
             if path.path not in (MANIFEST, VIEW) and path.new_oid is not None:
-                files[path.path] = self._decided_file(path.path, path.new_oid)
+                files[path.path] = read_decided(self._repo, path.path, path.new_oid)
         store_id = message_of(commit, oid).need("Store")
         return self.prepare_genesis(store_id, files, committed_at(commit, oid))
 
@@ -383,19 +373,6 @@ def _difference(planned: PlannedCommit, commit: Commit) -> str:
     }
     differ = [part for part, is_other in parts.items() if is_other] or ["its headers"]
     return f"{' and '.join(differ)} are not what its parents give"
-
-
-def _check_file(path: str, data: bytes) -> None:
-    key = parse_tombstone_path(path)
-    if key is not None:
-        if len(data) > MAX_TOMBSTONE_BYTES or parse_tombstone(data, path).key != key:
-            raise InvalidInput("is not named by its own hash", where=path)
-    elif path == POLICY:
-        read_policy(data)
-    elif path.startswith("reviewers/"):
-        if path.count("/") != 1 or not path.endswith(".md"):
-            raise InvalidInput("is no reviewer: a file reviewers/NAME.md is", where=path)
-        read_reviewer(data, path)
 
 
 def _instant_of(commit: Commit, oid: str) -> str:

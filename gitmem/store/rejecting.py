@@ -52,5 +52,5 @@ def decide_rejection(
         at=now,
         rejects=proposal_id,
     )
-    store.notes += restore_view(store.repo)
+    store.notes += restore_view(store.repo, store.head())
     return store.decide(fields, tombs, tip)

@@ -99,11 +99,12 @@ class Store(Branches):
         """
         self.notes += finish_worktree(self.repo)
         before = head.tip if head else None
+        ground = head.accepted if head and head.strays else None
         advanced: list[str] = []
         with self._after(advanced), self.projection.transaction():
             planned = self.ledger.fold(prepared)
             self._write_planned(planned, prepared.tree)
-            note_worktree(self.repo, before)
+            note_worktree(self.repo, before, ground)
             left = self.repo.publish([RefUpdate(MAIN, planned.oid, before or ZERO), *more])
             advanced.append(planned.oid)
         self.notes += [f"{ref} could not be moved now; the next command does it" for ref in left]
@@ -113,7 +114,7 @@ class Store(Branches):
             for oid in (head.strays if head else ())[-_NAMED:]
         ]
         with self._after(advanced):
-            self.notes += bring_along(self.repo, before, planned.oid)
+            self.notes += bring_along(self.repo, before, planned.oid, ground)
             note_newest(self.repo, planned.oid)
         with self._after(advanced):
             self.repo.maybe_repack()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gitmem.domain.layout import MAIN, VIEW
-from gitmem.domain.objects import FILE_MODE, blob_id
+from gitmem.domain.objects import blob_id
 from gitmem.errors import Busy
 from gitmem.repo import Repo, finish_worktree
 from gitmem.repo.files import fsync_folder, make_folder, write_file
@@ -20,13 +20,17 @@ from gitmem.repo.index import WorkTree, read_index
 from gitmem.repo.lock import make_private
 from gitmem.repo.reader import MAX_OBJECT
 from gitmem.repo.worktree import is_behind, standing_in_the_way, work_trees
+from gitmem.store.ledger import Head
 
 EDITED = "edited"
 _MAIN_TREE = "."
 
 
-def restore_view(repo: Repo) -> list[str]:
-    """Make MEMORY.md in the main work tree what the tip of main has; return what was done.
+def restore_view(repo: Repo, head: Head) -> list[str]:
+    """Make MEMORY.md in the main work tree what is remembered; return what was done.
+
+    That is what the newest accepted commit has. Where somebody has checked out a stray on top of
+    it, the file is left as git put it there; nothing of a stray is ever written here.
 
     Costs reading two small trees and the file where nothing is to be done. Nothing is touched
     while the work tree is on another branch, in the middle of a merge or rebase, or behind main,
@@ -34,13 +38,19 @@ def restore_view(repo: Repo) -> list[str]:
     """
     notes = finish_worktree(repo)
     tree = _main_tree(repo)
-    if tree is None or _is_as_committed(repo, tree) or not _writable(repo, tree):
+    wanted = _accepted(repo, head)
+    if tree is None or _is_as_accepted(tree, wanted) or not _writable(repo, tree):
         return notes
     try:
         with repo.lock(timeout=0):
-            if is_behind(repo) or standing_in_the_way(tree) or _hidden_from_git(repo, tree):
+            if repo.read_ref(MAIN) != head.tip:
+                return notes  # whoever moved main has brought the file along
+            if is_behind(repo) or standing_in_the_way(tree):
                 return notes
-            return notes + list(_restore(repo, tree))
+            entry = read_index(repo.runner, tree, [VIEW]).get(VIEW)
+            if entry and (entry.is_hidden or (head.strays and entry.oid != wanted)):
+                return notes
+            return notes + list(_restore(repo, tree, wanted))
     except Busy:  # whoever holds the lock may be bringing the file along; the next command looks
         return notes
 
@@ -49,22 +59,18 @@ def _main_tree(repo: Repo) -> WorkTree | None:
     return next((tree for tree in work_trees(repo) if tree.key == _MAIN_TREE), None)
 
 
-def _committed(repo: Repo) -> str | None:
-    """The blob that the tip of main has as its view."""
-    tip = repo.read_ref(MAIN)
-    if tip is None:
-        return None
-    entries = repo.reader.tree(repo.reader.commit(tip).tree)
-    return next((e.oid for e in entries if e.name == VIEW and e.mode == FILE_MODE), None)
+def _accepted(repo: Repo, head: Head) -> str:
+    """The blob that the newest accepted commit has as its view."""
+    entries = repo.reader.tree(repo.reader.commit(head.accepted).tree)
+    return next(entry.oid for entry in entries if entry.name == VIEW)
 
 
-def _is_as_committed(repo: Repo, tree: WorkTree) -> bool:
-    wanted = _committed(repo)
+def _is_as_accepted(tree: WorkTree, wanted: str) -> bool:
     try:
         content = _content(tree.path / VIEW)
     except OSError:
         return False
-    return wanted is None or (content is not None and _is(content, wanted))
+    return content is not None and _is(content, wanted)
 
 
 def _is(content: bytes, oid: str) -> bool:
@@ -94,16 +100,8 @@ def _writable(repo: Repo, tree: WorkTree) -> bool:
     return all(os.access(folder, os.W_OK) for folder in (repo.private, tree.path))
 
 
-def _hidden_from_git(repo: Repo, tree: WorkTree) -> bool:
-    """Whether a person told git to leave this file out, or to overlook its changes."""
-    return any(entry.is_hidden for entry in read_index(repo.runner, tree, [VIEW]).values())
-
-
-def _restore(repo: Repo, tree: WorkTree) -> Iterator[str]:
+def _restore(repo: Repo, tree: WorkTree, wanted: str) -> Iterator[str]:
     path = tree.path / VIEW
-    wanted = _committed(repo)
-    if wanted is None:
-        return
     try:
         content = _content(path)
         if content is not None and _is(content, wanted):
