@@ -21,6 +21,7 @@ from gitmem.repo.begun import Begun
 from gitmem.repo.files import clear_unfinished, write_file
 from gitmem.repo.index import IndexEntry, WorkTree, index_tree, read_index, update_index
 from gitmem.repo.reader import MAX_OBJECT, Found, Reader
+from gitmem.repo.refusals import refusal
 from gitmem.repo.runner import Runner, shown
 from gitmem.repo.trees import NO_MODE, PathChange, changed_paths, diff_trees, is_beyond_measure
 from gitmem.repo.writer import stays_inside
@@ -40,15 +41,15 @@ def carries_nothing(mine: bytes, begun: bytes, new: bytes) -> bool:
 _Replaceable = Callable[[str, bytes, str], bool]  # path, a person's content, the new blob
 _NAMED = 10  # paths left behind that are named one by one
 _FEW = 200
-"""Up to so many files are brought along one by one: ``read-tree -m -u`` walks the whole index,
-which takes ten times as long at 10,000 records."""
+"""For up to so many files the index is asked for each by its name; for more, for all it has."""
 
 
 @dataclass(slots=True)
 class _Left:
-    """What stays as a person has it: path and reason."""
+    """What stays as a person has it: path and reason; what the machine refused to write."""
 
     reasons: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     edited: set[str] = field(default_factory=set)
 
     def add(self, path: str, reason: str) -> None:
@@ -82,20 +83,11 @@ def advance(
     each file that is left was begun on.
     Returns sentences about what was left, and whether it is done (False: try again later).
     """
-    changes = _changes(runner, reader, old, new)
     if is_beyond_measure(reader, old, new):
         # Nobody has such files; the index says which were there before.
         old = index_tree(runner, tree) or new
-    few = len(changes) <= _FEW and (tree.git_dir / "index").exists()
-    # git would replace a link on the way by a folder; a person's link stays.
-    if not few and not _linked_folder(tree.path, changes):
-        # It looks at the index alone: where that is along already, the files would be left.
-        entries = read_index(runner, tree, []) if (tree.git_dir / "index").exists() else {}
-        at_old = all(_now(entries, c) == _pair(c.old_mode, c.old_oid) for c in changes)
-        done = on_files(runner, tree, ["read-tree", "-m", "-u", old, new]) if at_old else None
-        if done is not None and done.code == 0:
-            _note_begun(tree.path, changes, _Left(), begun, ())
-            return [], True
+    changes = _changes(runner, reader, old, new)
+    few = len(changes) <= _FEW
     if os.path.lexists(tree.lock):
         return [unfinished(tree, AT_WORK)], False
     begun = {} if begun is None else begun
@@ -109,7 +101,10 @@ def advance(
         if change.path not in skipped:
             _update_file(reader, tree.path, change, left, replaceable)
     _note_begun(tree.path, changes, left, begun, skipped)
-    return left.sentences(tree.path), True
+    said = left.sentences(tree.path)
+    for path, why in left.refused.items():  # it would look like a change of the person's
+        return [*said, unfinished(tree, f"{shown(path)} could not be written ({why})")], False
+    return said, True
 
 
 def _replaceable(
@@ -168,14 +163,14 @@ def advance_index(
     replaceable = _replaceable(reader, same_text, carries_nothing, {})
     along = _index_along(runner, reader, tree, changes, replaceable, few=len(changes) <= _FEW)
     if along is None:
-    """What differs between two trees and can be a file of a work tree."""
         raise GitFailed(f"the index {tree.index or tree.git_dir / 'index'} could not be written")
     return along[0].reasons
 
 
 def _changes(runner: Runner, reader: Reader, old: str, new: str) -> list[PathChange]:
+    """What differs between two trees and can be a file of a work tree."""
     try:
-        return diff_trees(reader, old, new)
+        found = diff_trees(reader, old, new)
     except InvalidInput:  # a stray's folders may be nested deeper than a store's; git copes
         found = [] if is_beyond_measure(reader, old, new) else changed_paths(runner, old, new)
     return [change for change in found if stays_inside(change.path)]
@@ -222,11 +217,6 @@ def unlocking(tree: WorkTree) -> str:
     if not os.path.lexists(tree.lock):
         return ""
     return f" If no git program is at work there: rm {shell_word(str(tree.lock))}"
-
-
-def _linked_folder(root: Path, changes: Iterable[PathChange]) -> bool:
-    folders = {parent for change in changes for parent in _parents(change.path)}
-    return any((root / folder).is_symlink() for folder in folders)
 
 
 # --- the index -----------------------------------------------------------------------------
@@ -331,8 +321,18 @@ def _update_file(
         elif not _has(path, change.new_oid):
             _parents_are_folders(root, change.path, create=True)
             write_file(path, reader.blob(change.new_oid), keep_mode=True, durable=False)
+    except FileExistsError as error:
+        left.add(change.path, str(error.strerror))
     except OSError as error:
-        left.add(change.path, f"the system refused ({error.strerror})")
+        left.refused[change.path] = refusal(error).why
+
+
+def clear_unwritten(runner: Runner, reader: Reader, tree: WorkTree, old: str, new: str) -> None:
+    """Remove the half-written files of a program that was killed between these trees."""
+    paths = [change.path for change in _changes(runner, reader, old, new)]
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        if _parents_are_folders(tree.path, f"{folder}/x", create=False):
+            clear_unfinished(tree.path / folder)
 
 
 def _parents_are_folders(root: Path, path: str, *, create: bool) -> bool:

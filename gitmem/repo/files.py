@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import stat
 import uuid
 from pathlib import Path
+
+
+_UNFINISHED = re.compile(r"\..{1,40}\.[0-9a-f]{32}\.tmp", re.DOTALL)
 
 
 def write_file(path: Path, data: bytes, *, keep_mode: bool = False, durable: bool = True) -> None:
@@ -34,6 +39,17 @@ def write_file(path: Path, data: bytes, *, keep_mode: bool = False, durable: boo
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove what :func:`write_file` leaves in ``folder`` when it is killed.
+
+    The caller makes sure that nobody is writing there.
+    """
+    with contextlib.suppress(OSError):  # no such folder, or it cannot be written
+        for name in os.listdir(folder):
+            if _UNFINISHED.fullmatch(name):
+                (folder / name).unlink(missing_ok=True)
 
 
 def read_regular(path: Path, max_bytes: int) -> bytes | None:

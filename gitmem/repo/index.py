@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gitmem.domain.layout import PRIVATE
 from gitmem.repo.opening import read_config
+from gitmem.repo.own_locks import may_leave
 from gitmem.repo.runner import Result, Runner
 
 _ANY_STATUS = range(-128, 256)  # below 0: ended by a signal
@@ -146,7 +147,8 @@ def _git_on_index(
     """Run what may write the index, and clear the lock file of a git that was killed at it."""
     lock = tree.lock
     was_locked = os.path.lexists(lock)
-    done = _git(runner, tree, args, stdin, files=files)
+    with may_leave(runner, [lock]):
+        done = _git(runner, tree, args, stdin, files=files)
     if done.code < 0 and not was_locked:
         with suppress(OSError):  # it stays in the way then, and is named
             lock.unlink(missing_ok=True)

@@ -19,7 +19,14 @@ from gitmem.domain.objects import EMPTY_TREE, ZERO
 from gitmem.domain.shell import shell_word
 from gitmem.errors import Busy, GitFailed, GitmemError, Refused
 from gitmem.repo.begun import read_begun, write_begun
-from gitmem.repo.checkout import AT_WORK, advance, advance_index, unfinished, unlocking
+from gitmem.repo.checkout import (
+    AT_WORK,
+    advance,
+    advance_index,
+    clear_unwritten,
+    unfinished,
+    unlocking,
+)
 from gitmem.repo.discovery import linked_git_dir, read_pointer
 from gitmem.repo.files import read_regular
 from gitmem.repo.index import WorkTree, index_tree, is_at, read_into_index
@@ -112,6 +119,8 @@ def _main_tree(repo: Repo, unborn: bool) -> Iterable[WorkTree]:
 def note_worktree(repo: Repo, old: str | None, ground: str | None = None) -> None:
     """Write down, durably, that the work trees on main are at ``old`` (None: nothing yet).
 
+    ``ground`` is the commit that they are at where main went on to ``old`` without them.
+
     To be called under the lock, before main moves. A work tree that an earlier move left
     behind keeps its older note.
     """
@@ -119,8 +128,6 @@ def note_worktree(repo: Repo, old: str | None, ground: str | None = None) -> Non
     trees = [*work_trees(repo, unborn=old is None), *(without_index(repo) if old else ())]
     fresh = {tree.key: _files_of(repo, tree, old, ground) for tree in trees}
     if fresh:
-    ``ground`` is the commit that they are at where main went on to ``old`` without them.
-
         write_note(repo, fresh | noted)
 
 
@@ -137,13 +144,6 @@ def bring_along(repo: Repo, old: str | None, new: str, ground: str | None = None
         return sentences + _advance(repo, fresh | noted, new)
 
 
-def bring_one_along(repo: Repo, tree: WorkTree, old: str, new: str) -> list[str]:
-    """Bring one work tree on main from commit ``old`` to ``new``. See :func:`bring_along`."""
-    with repo.lock():
-        noted, sentences = read_note(repo)
-        return sentences + _advance(repo, noted | {tree.key: old}, new)
-
-
 def _files_of(repo: Repo, tree: WorkTree, old: str | None, ground: str | None) -> str:
     """The commit whose files a work tree has, as far as its index tells."""
     if old is None:
@@ -151,6 +151,13 @@ def _files_of(repo: Repo, tree: WorkTree, old: str | None, ground: str | None) -
     if ground is None or index_tree(repo.runner, tree) != repo.reader.commit(ground).tree:
         return old
     return ground
+
+
+def bring_one_along(repo: Repo, tree: WorkTree, old: str, new: str) -> list[str]:
+    """Bring one work tree on main from commit ``old`` to ``new``. See :func:`bring_along`."""
+    with repo.lock():
+        noted, sentences = read_note(repo)
+        return sentences + _advance(repo, noted | {tree.key: old}, new)
 
 
 def finish_worktree(repo: Repo) -> list[str]:
@@ -167,11 +174,14 @@ def finish_worktree(repo: Repo) -> list[str]:
             noted, sentences = read_note(repo)
             new = repo.read_ref(MAIN)
             if new is not None:
-                return sentences + _advance(repo, noted, new)
+                return sentences + _advance(repo, noted, new, cut_off=True)
             drop_note(note)
             return sentences
     except Busy:  # whoever holds the lock finishes it, or the next command does
         return []
+    except GitmemError as error:  # reading goes on, also where the disk is full
+        why = f"{error.message}. {error.hint}".rstrip()
+        return [f"The files that main moved past could not be brought along now: {why}"]
 
 
 def is_behind(repo: Repo) -> bool:
@@ -220,11 +230,13 @@ def _behind(
     return tree, head, before, after
 
 
-def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
+def _advance(
+    repo: Repo, noted: dict[str, str], new: str, *, cut_off: bool = False
+) -> list[str]:
     """Bring every noted work tree to ``new``, or to its own HEAD where that has left main.
 
     A checkout of another commit carries along what a merge had not reached yet, as if it were
-    a person's change.
+    a person's change. ``cut_off``: whoever noted it has ended, maybe in the middle of it.
     """
     sentences: list[str] = []
     pending: dict[str, str] = {}
@@ -247,7 +259,11 @@ def _advance(repo: Repo, noted: dict[str, str], new: str) -> list[str]:
         else:
             mine = begun.setdefault(tree.key, {})
             rules = (repo.same_text, repo.carries, mine)
+            if cut_off:
+                clear_unwritten(repo.runner, repo.reader, tree, old_tree, new_tree)
             said, done = advance(repo.runner, repo.reader, tree, old_tree, new_tree, *rules)
+            if cut_off and done:
+                said.append(f"Finished bringing the files in {tree.path} along to main.")
         sentences += said
         if not done:
             pending[tree.key] = old
