@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from gitmem.domain.objects import ZERO, is_oid
 from gitmem.errors import Busy, GitFailed, InvalidInput
 from gitmem.repo.files import fsync_folder
 from gitmem.repo.places import leading_out, places_of_ref
+from gitmem.repo.own_locks import clear_own_locks, may_leave
 from gitmem.repo.recovery import clear_ref_locks, ref_locks
 from gitmem.repo.refs import check_ref, read_ref
 from gitmem.repo.runner import Result, Runner, failed
@@ -89,17 +90,36 @@ def move_refs(
     if not groups:
         return []
     args = ["update-ref", "--no-deref", "-m", reason, "--stdin"]
+    packed = _packed_refs(runner.git_dir)
     result = _until_decided(runner, args, groups, wait, [] if healed is None else healed)
-    _make_durable(runner.git_dir, updates)
+    _make_durable(runner.git_dir, updates, is_repacked=_packed_refs(runner.git_dir) != packed)
     if result.code == 0:
         return []
     return [update.ref for update in rest if not _done(runner.git_dir, update)]
 
 
-def _make_durable(git_dir: Path, updates: Sequence[RefUpdate]) -> None:
-    folders = {(git_dir / update.ref).parent for update in updates}
-    if any(update.new is None for update in updates):
-        folders.add(git_dir)  # packed-refs was written anew
+def _packed_refs(git_dir: Path) -> tuple[int, ...] | None:
+    """What tells one ``packed-refs`` from the next; git renames it into place."""
+    try:
+        found = (git_dir / "packed-refs").lstat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _folders(git_dir: Path, ref: str) -> Iterator[Path]:
+    """The folders that hold the name of ``ref``, up to one that is always there."""
+    for folder in (git_dir / ref).parents:
+        yield folder
+        if folder in (git_dir / "refs" / "heads", git_dir / "refs", git_dir):
+            return
+
+
+def _make_durable(git_dir: Path, updates: Sequence[RefUpdate], *, is_repacked: bool) -> None:
+    # git makes the folder of a first ref and removes that of a last one: a name in the one above.
+    folders = {folder for update in updates for folder in _folders(git_dir, update.ref)}
+    if is_repacked:
+        folders.add(git_dir)
     try:
         for folder in folders:
             fsync_folder(folder)
@@ -120,10 +140,14 @@ def _until_decided(
     """Try until the first group has moved, or cannot. Only re-reading the refs decides."""
     point = groups[0]
     stdin = _transactions(groups)
+    takes = _locks_of(runner.git_dir, [update for group in groups for update in group])
     deadline = time.monotonic() + wait
     pause, unexplained = _FIRST_PAUSE, 0
     while True:
-        result = runner.run(args, stdin=stdin, ok=range(256), writes=True)
+        with may_leave(runner, takes):
+            result = runner.run(args, stdin=stdin, ok=range(-128, 256), writes=True)
+            if result.code < 0:
+                healed += clear_own_locks(runner.git_dir)
         if result.code == 0 or all(_done(runner.git_dir, update) for update in point):
             return result
         for update in point:
@@ -132,9 +156,13 @@ def _until_decided(
         locks = _locks_in_the_way(runner.git_dir, point)
         unexplained += not locks
         if unexplained >= _UNEXPLAINED:
-            raise failed("update-ref", result)
+            raise failed("update-ref", result, runner.git_dir)
         if time.monotonic() >= deadline:
-            raise _still_locked(locks, wait) if locks else failed("update-ref", result)
+            raise (
+                _still_locked(locks, wait)
+                if locks
+                else failed("update-ref", result, runner.git_dir)
+            )
         time.sleep(pause * random.uniform(0.5, 1.5))
         pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -155,9 +183,14 @@ def _check_race(git_dir: Path, update: RefUpdate) -> None:
         )
 
 
+def _locks_of(git_dir: Path, updates: Sequence[RefUpdate]) -> set[Path]:
+    """The locks that git takes for ``updates``."""
+    locks = {git_dir / f"{update.ref}.lock" for update in updates}
+    return locks | {git_dir / name for name in ("HEAD.lock", "packed-refs.lock", "packed-refs.new")}
+
+
 def _locks_in_the_way(git_dir: Path, updates: Sequence[RefUpdate]) -> list[Path]:
-    wanted = {git_dir / f"{update.ref}.lock" for update in updates}
-    wanted |= {git_dir / name for name in ("HEAD.lock", "packed-refs.lock", "packed-refs.new")}
+    wanted = _locks_of(git_dir, updates)
     return [path for path in ref_locks(git_dir) if path in wanted]
 
 

@@ -6,6 +6,7 @@ Everything here is found by listing directories: no git process where there is n
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,16 @@ def ref_locks(git_dir: Path) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
+def clear_inflight_locks(git_dir: Path) -> list[str]:
+    """Remove the locks of refs that only gitmem makes, whatever their age; a sentence for each."""
+    healed = []
+    for name in _names(git_dir / INFLIGHT):
+        if name.endswith(".lock"):
+            (git_dir / INFLIGHT / name).unlink(missing_ok=True)
+            healed.append(f"Removed the lock file {INFLIGHT}{name}, left by a write that was cut off.")
+    return healed
+
+
 def clear_ref_locks(git_dir: Path) -> list[str]:
     """Remove ref locks older than :data:`LOCK_AGE`; a sentence for each."""
     healed = []
@@ -71,6 +82,8 @@ def clear_packs(git_dir: Path) -> list[str]:
     healed = []
     packs = git_dir / "objects" / "pack"
     for name in _names(packs):
+        if not name.startswith("tmp_") and not name.endswith(".keep"):
+            continue
         path = packs / name
         if name.endswith(".keep") and _kept_by_fast_import(path):
             path.unlink(missing_ok=True)
@@ -84,11 +97,16 @@ def clear_packs(git_dir: Path) -> list[str]:
 
 
 def _kept_by_fast_import(path: Path) -> bool:
+    """Whether git's fast-import made this file, also where the disk had no room for its words.
+
+    An empty one is also how a person keeps a pack; git lets nobody else read its own.
+    """
     try:
         with path.open("rb") as file:
-            return file.read(11) == b"fast-import"
+            said, mode = file.read(11), os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         return False
+    return b"fast-import".startswith(said) and (said != b"" or stat.S_IMODE(mode) == 0o600)
 
 
 def inflight_refs(git_dir: Path) -> list[str]:

@@ -103,6 +103,24 @@ def read_ref(git_dir: Path, ref: str) -> str | None:
     return _broken(ref)
 
 
+def may_have_refs(git_dir: Path, folder: str) -> bool:
+    """Whether there may be a ref below ``folder``, a name like ``refs/heads/proposals``.
+
+    Where this is False, git need not be asked. Loose refs are looked for before packed ones, the
+    order in which git moves them.
+    """
+    failed: list[OSError] = []
+    for root, folders, files in os.walk(git_dir / folder, onerror=failed.append):
+        if files or any(os.path.islink(os.path.join(root, name)) for name in folders):
+            return True
+    if any(not isinstance(error, FileNotFoundError) for error in failed):
+        return True  # git says what is wrong with it
+    try:
+        return f" {folder}/".encode() in (git_dir / "packed-refs").read_bytes()
+    except FileNotFoundError:
+        return False
+
+
 def _broken(ref: str) -> str | None:
     raise InvalidInput(
         "the ref's file is damaged: it holds neither an id nor another ref's name",

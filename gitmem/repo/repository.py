@@ -15,13 +15,22 @@ from gitmem.errors import InvalidInput
 from gitmem.repo import trees
 from gitmem.repo.checkout import Carries, SameText, carries_nothing
 from gitmem.repo.discovery import find_git_dir
+from gitmem.repo.files import clear_unfinished
+from gitmem.repo.files import fsync_folder
 from gitmem.repo.lock import DEFAULT_WAIT, StoreLock
 from gitmem.repo.opening import check_openable, check_surroundings, init_repository
+from gitmem.repo.own_locks import clear_own_locks
 from gitmem.repo.places import misplaced_for_refs
 from gitmem.repo.publish import RefUpdate, move_refs
 from gitmem.repo.reader import Reader
-from gitmem.repo.recovery import clear_packs, clear_ref_locks, inflight_refs, pack_names
-from gitmem.repo.refs import check_ref, read_ref
+from gitmem.repo.recovery import (
+    clear_inflight_locks,
+    clear_packs,
+    clear_ref_locks,
+    inflight_refs,
+    pack_names,
+)
+from gitmem.repo.refs import check_ref, may_have_refs, read_ref
 from gitmem.repo.runner import GIT_STAMP, Runner, remember_git
 from gitmem.repo.trees import PathChange
 from gitmem.repo.writer import NewCommit, write_commits
@@ -107,6 +116,8 @@ class Repo:
         """Every ref below ``prefix`` (``refs/heads/proposals/``) with its id."""
         args = ["for-each-ref", "--format=%(objectname) %(refname)"]
         folder = check_ref(prefix.rstrip("/") + "/x").removesuffix("/x")
+        if not may_have_refs(self.git_dir, folder):
+            return {}
         out = self.runner.run([*args, folder]).out.decode("utf-8", "surrogateescape")
         pairs = (line.partition(" ") for line in out.splitlines())
         return {ref: oid for oid, _, ref in pairs}
@@ -189,6 +200,7 @@ class Repo:
             self.healed += clear_packs(self.git_dir)
             args = ["repack", "--geometric=2", "-d", "-q", "--no-write-bitmap-index"]
             self.runner.run(args, writes=True, timeout=600)
+            fsync_folder(self.git_dir / "objects" / "pack")
         return True
 
     def _recover(self) -> None:
@@ -200,6 +212,9 @@ class Repo:
         for found in misplaced_for_refs(self.git_dir):
             raise found.error
         remember_git(self.private / GIT_STAMP)
+        clear_unfinished(self.private)
+        self.healed += clear_own_locks(self.git_dir)
+        self.healed += clear_inflight_locks(self.git_dir)
         self.healed += clear_ref_locks(self.git_dir)
         self.healed += clear_packs(self.git_dir)
         dead = [ref for ref in inflight_refs(self.git_dir) if ref not in self._inflight]
