@@ -13,7 +13,7 @@ from gitmem.domain.kept import Closing
 from gitmem.domain.layout import parse_record_path, record_path
 from gitmem.domain.proposal import OWN_WORDS, SHORT_QUOTES, Proposal
 from gitmem.domain.review import Finding, Review
-from gitmem.errors import InvalidInput, NotFound, Refused
+from gitmem.errors import GitFailed, InvalidInput, NotFound, Refused
 from gitmem.records import read_record, write_record
 from gitmem.results import MergeResult
 from gitmem.sessions import SessionFiles
@@ -95,8 +95,12 @@ def approve_part(
         store.check_unmoved(name, tip)
         check_would_do(store.judged_as(name, tip), approval)
         put, is_enough = put_approved(store, draft, findings, person.who, person.now, author)
-        _put_aside(store, judged, choice, person, draft.proposal.id)
-        merge = store.merge(draft.proposal.id, put) if is_enough else ""
+        try:
+            _put_aside(store, judged, choice, person, draft.proposal.id)
+            merge = store.merge(draft.proposal.id, put) if is_enough else ""
+        except GitFailed as error:
+            waits = f"What you approved waits: gitmem approve {draft.proposal.id}"
+            raise GitFailed(error.message, hint=f"{error.hint}\n{waits}".lstrip()) from error
         store.expire_kept(person.now)
     left = sorted(set(judged.branch.proposal.names) - choice.names)
     notes = (f"left out: {', '.join(left)}; the whole is kept as {name}",) if left else ()
