@@ -8,6 +8,7 @@ hook imports this module.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from gitmem.errors import InvalidInput
 
@@ -138,11 +139,9 @@ def parse_record_path(path: str) -> RecordPath | None:
 
 def candidate_paths(name: str) -> tuple[str, ...]:
     """Every path at which the record ``name`` may lie: each type, flat and sharded."""
-    return tuple(
-        record_path(type, name, sharded=sharded)
-        for type in RECORD_TYPES
-        for sharded in (False, True)
-    )
+    check_name(name)
+    ends = (f"{name}.md", f"{_shard(name)}/{name}.md")
+    return tuple(f"{RECORDS}/{type}/{end}" for type in RECORD_TYPES for end in ends)
 
 
 def evidence_folder(name: str) -> str:
@@ -179,6 +178,7 @@ def parse_tombstone_path(path: str) -> str | None:
     return match[1] + match[2] if match else None
 
 
+@lru_cache(maxsize=2048)
 def _shard(name: str) -> str:
     # Imported here: it loads OpenSSL, and the prompt hook never asks for a path.
     from hashlib import sha256

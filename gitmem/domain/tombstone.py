@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -59,6 +60,7 @@ class Buried:
     statement: str
 
 
+@lru_cache(maxsize=2048)  # a merge asks three times of each record, which has 4 KB at most
 def statement_hash(statement: str) -> str:
     """Return the SHA-256 by which a fact is recognised, whatever its case and punctuation."""
     return sha256_hex(normalise_statement(statement).encode("utf-8"))

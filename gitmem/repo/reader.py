@@ -39,7 +39,7 @@ _MAX_SAID = 64 * 1024
 _BLOCK = 64 * 1024
 _TREES_KEPT = 4096
 _COMMITS_KEPT = 256
-_SMALL = 16 * 1024  # bytes of a commit that is kept: gitmem's own are smaller
+_SMALL = 16 * 1024  # bytes of a commit or blob that is kept: gitmem's own are smaller
 # Requests sent ahead of their answers. Together they must fit into a pipe (4096 bytes where it
 # is smallest), or git and this program could each wait for the other to read.
 _AHEAD_BYTES = 4096
@@ -73,6 +73,7 @@ class Reader:
         self._buffer = bytearray()
         self._trees: dict[str, tuple[TreeEntry, ...]] = {}
         self._commits: dict[str, Commit] = {}
+        self._ahead: dict[str, bytes] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -125,6 +126,9 @@ class Reader:
             NotFound: there is no such object.
             InvalidInput: it is no blob, or over ``max_bytes``.
         """
+        ahead = self._ahead.pop(oid, None)
+        if ahead is not None and len(ahead) <= max_bytes:
+            return ahead
         return self._typed(oid, "blob", max_bytes)
 
     def tree(self, oid: str) -> tuple[TreeEntry, ...]:
@@ -152,18 +156,23 @@ class Reader:
         return self._keep_commit(oid, self._typed(oid, "commit", MAX_OBJECT))
 
     def read_ahead(self, names: Iterable[str]) -> None:
-        """Read commits and trees that will be asked for by their ids, all at once.
+        """Read objects that will be asked for by their ids, all at once.
 
         Each question by itself would wait for git. What is not there, or is malformed, is told
-        to whoever asks for it.
+        to whoever asks for it. A blob is kept until it is asked for, once.
         """
-        for found in self.read_many(names, max_bytes=MAX_AHEAD):
-            if isinstance(found, Found) and found.oid not in self._trees:
-                with contextlib.suppress(InvalidInput):
-                    if found.kind == "tree":
-                        self._keep_tree(found.oid, found.data)
-                    elif found.kind == "commit" and found.oid not in self._commits:
-                        self._keep_commit(found.oid, found.data)
+        self._ahead.clear()  # of what was never asked for
+        wanted = (name for name in names if name not in self._trees and name not in self._commits)
+        for found in self.read_many(wanted, max_bytes=MAX_AHEAD):
+            if not isinstance(found, Found) or found.oid in self._trees:
+                continue
+            with contextlib.suppress(InvalidInput):
+                if found.kind == "tree":
+                    self._keep_tree(found.oid, found.data)
+                elif found.kind == "commit" and found.oid not in self._commits:
+                    self._keep_commit(found.oid, found.data)
+                elif found.kind == "blob" and len(found.data) <= _SMALL:
+                    self._ahead[found.oid] = found.data
 
     def resolve(self, rev: str) -> str | None:
         """The id of the object that ``rev`` names, or None.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from gitmem.domain.proposal import proposal_message, rebase_message
 from gitmem.domain.review import Review, review_message
 from gitmem.domain.shell import shell_word
 from gitmem.domain.verify import Branch, Ground, judge
-from gitmem.errors import Busy, InvalidInput, NotFound, Refused
+from gitmem.errors import Busy, GitFailed, InvalidInput, NotFound, Refused
 from gitmem.repo import NewCommit, RefUpdate
 from gitmem.store.drafting import Draft
 from gitmem.store.finding import find_by_prefix
@@ -150,12 +150,13 @@ class Branches(Keeping):
     def open_proposals(self) -> dict[str, str]:
         """Return the open proposals: id -> tip. Branches that main has decided are put away."""
         self.head()
+        listed = self.repo.refs(PROPOSALS)
         self.notes += [
             f"{ref} is damaged: its file names no commit (see `gitmem fsck`)"
-            for ref in self.broken_proposals()
+            for ref in self._broken(listed)
         ]
         found = {}
-        for ref, tip in self.repo.refs(PROPOSALS).items():
+        for ref, tip in listed.items():
             proposal_id = ref.removeprefix(PROPOSALS)
             what = self.projection.decided(proposal_id)
             if what is None:
@@ -169,7 +170,9 @@ class Branches(Keeping):
 
         git does not list them, so nothing else would tell that a proposal is lost.
         """
-        listed = self.repo.refs(PROPOSALS)
+        return self._broken(self.repo.refs(PROPOSALS))
+
+    def _broken(self, listed: Collection[str]) -> dict[str, Path]:
         folder = self.repo.git_dir / PROPOSALS
         found = {}
         for file in sorted(folder.rglob("*")):
@@ -202,6 +205,9 @@ class Branches(Keeping):
                     return
                 self.repo.publish(moves)
         except Busy:
+            return
+        except GitFailed as error:  # reading goes on, also where the disk is full
+            self.notes.append(f"{proposal_id} was {what}; its branch stays: {error.message}")
             return
         self.notes.append(f"{proposal_id} was {what}; its branch is put away")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, islice
 
 from gitmem.cache import Projection, RecordRow
 from gitmem.domain.commit_message import CommitMessage, parse_message
@@ -25,8 +27,11 @@ from gitmem.store.contents import Contents
 MAX_BRANCH = 1000
 #: How often one proposal can be put on a newer base; each of its stages is checked as a whole.
 MAX_REBASES = 100
+#: Records that are read at once, with their quotes: at most 16 of a kilobyte each.
+_AT_ONCE = 200
 #: What nearly every branch consists of, from its tip: an approval, the checks, the proposal.
 _USUAL = ("", "^", "^^", "^{tree}", ":records", ":evidence")
+_HALF = re.compile("[\ud800-\udfff]")
 _SIGNATURES = ("gpgsig", "gpgsig-sha256")
 
 
@@ -213,13 +218,19 @@ class Facts(Contents):
     ) -> tuple[dict[str, Record], dict[str, frozenset[str]]]:
         records: dict[str, Record] = {}
         evidence: dict[str, frozenset[str]] = {}
-        for change in changes:
-            evidence[change.name] = cited = self.cited(tree, change.name)
-            if change.new is None:
-                if cited:
+        waiting = iter(changes)
+        while some := list(islice(waiting, _AT_ONCE)):
+            evidence.update((change.name, self.cited(tree, change.name)) for change in some)
+            blobs = [change.new.blob for change in some if change.new]
+            self._repo.reader.read_ahead(
+                chain(blobs, *(evidence[change.name] for change in some if change.new))
+            )
+            for change in some:
+                cited = evidence[change.name]
+                if change.new:
+                    records[change.name] = self._checked(change, tree, cited)
+                elif cited:
                     raise InvalidInput(f"{change.name} is retired, but its quotes are still there")
-                continue
-            records[change.name] = self._checked(change, tree, cited)
         return records, evidence
 
     def _checked(self, change: RecordChange, tree: str, cited: frozenset[str]) -> Record:
@@ -249,7 +260,7 @@ def message_of(commit: Commit, oid: str) -> CommitMessage:
     Raises:
         InvalidInput: gitmem did not write it.
     """
-    if not commit.message.isascii() and any("\ud800" <= c <= "\udfff" for c in commit.message):
+    if not commit.message.isascii() and _HALF.search(commit.message):
         raise InvalidInput("has a message that is not UTF-8", where=oid)
     odd = [key for key, _ in commit.extra_headers if key not in _SIGNATURES]
     if odd:

@@ -120,3 +120,56 @@ def test_the_view_of_a_large_memory_keeps_its_limits_and_everything_is_found(
     assert len(view.splitlines()) <= 200 and len(view.encode()) <= 25_000
     with opened(root) as memory:
         assert memory.search("which port has service number 4321")[0].name == "service-4321"
+
+
+def test_a_merge_starts_as_few_gits_and_asks_the_projection_as_often_at_any_size(
+    sizes: dict[int, Path],
+) -> None:
+    asked: dict[int, int] = {}
+    for size, root in sizes.items():
+        add_many(root, 20_000, 1)  # a store that was merged into before has nothing to make up
+        started: list[str] = []
+        statements: list[str] = []
+        proposal = propose(root, "counted", "The counted cluster is rebuilt every 星期二 night.")
+        with opened(root) as memory:
+            store = memory._opened()
+            tip = store.find_proposal(proposal)[1]
+            change = store.facts.branch(tip).proposal.change
+            approval = Review(f"human:{ADA}", PERSON, "approve", change, None, (), NOW)
+            store.add_review(proposal, tip, approval)
+            store.head()
+            store.repo.runner.trace = lambda words, into=started: into.append(words[1])
+            store.projection._db.set_trace_callback(statements.append)
+            store.merge(proposal)
+        assert started == ["fast-import", "update-ref"], size
+        asked[size] = len(statements)
+    assert asked[10_000] <= asked[100] + 5, asked
+
+
+def test_a_proposal_starts_as_few_gits_at_any_size(sizes: dict[int, Path]) -> None:
+    for size, root in sizes.items():
+        started: list[str] = []
+        text = "The quiet cluster is rebuilt every 星期三 night."
+        with opened(root) as memory:
+            memory._opened().repo.runner.trace = lambda words, into=started: into.append(words[1])
+            assert memory.propose(change_set("quiet", text)).proposal
+        assert started.count("for-each-ref") <= 1, (size, started)
+        assert sorted(set(started)) in (
+            ["cat-file", "fast-import", "for-each-ref", "update-ref"],
+            ["cat-file", "fast-import", "update-ref"],
+        )
+        assert len(started) <= 4, (size, started)
+
+
+def test_a_history_is_verified_by_one_process_that_reads_and_one_that_lists(
+    sizes: dict[int, Path],
+) -> None:
+    root = sizes[100]
+    for end in ("", "-wal", "-shm"):
+        (root / "gitmem" / f"cache.sqlite{end}").unlink(missing_ok=True)
+    started: list[str] = []
+    with opened(root) as memory:
+        store = memory._opened()
+        store.repo.runner.trace = lambda words: started.append(words[1])
+        store.head()
+    assert set(started) <= {"cat-file", "rev-list"} and len(started) <= 2, started

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -203,6 +203,9 @@ def test_the_difference_of_two_trees_is_the_difference_of_their_files(
         def tree(self, oid: str) -> tuple[TreeEntry, ...]:
             return decode_tree(stored[oid])
 
+        def read_ahead(self, names: Iterable[str]) -> None:
+            assert set(names) <= stored.keys()
+
     roots = []
     for files in (before, after):
         ids: dict[str, str | None] = {path: blob_id(text.encode()) for path, text in files.items()}
@@ -222,3 +225,51 @@ def test_first_parents_go_to_the_root_or_to_the_stop(repo: Repo, commit: Commit)
     assert list(repo.first_parents(chain[0])) == chain
     assert list(repo.first_parents(chain[0], stop=chain[3])) == chain[:3]
     assert list(repo.first_parents(chain[0], stop=chain[-2])) == chain[:-2]
+
+
+def test_what_was_read_ahead_needs_no_git_any_more(repo: Repo, commit: Commit) -> None:
+    tip = commit(repo, {"records/a.md": "甲\n".encode(), "records/b.md": b"b\n"})
+    started: list[str] = []
+    repo.runner.trace = lambda words: started.append(words[1])
+    repo.reader.read_ahead([tip, f"{tip}^{{tree}}", f"{tip}:records", blob_id("甲\n".encode())])
+    repo.reader.close()
+    assert started == ["cat-file"]
+    root = repo.reader.tree(repo.reader.commit(tip).tree)
+    (folder,) = (entry for entry in root if entry.name == "records")
+    names = [entry.name for entry in repo.reader.tree(folder.oid)]
+    assert names == ["a.md", "b.md"]
+    assert repo.reader.blob(blob_id("甲\n".encode())) == "甲\n".encode()
+    assert started == ["cat-file"]
+    assert repo.reader.blob(blob_id("甲\n".encode())) == "甲\n".encode()
+    assert started == ["cat-file", "cat-file"]  # a blob is handed out once
+
+
+def test_reading_ahead_leaves_what_is_missing_malformed_or_too_large_to_who_asks(
+    repo: Repo, commit: Commit
+) -> None:
+    tip = commit(repo, {"a.md": b"a" * 20_000})
+    missing = "1" * 40
+    repo.reader.read_ahead([missing, f"{tip}:nothing", blob_id(b"a" * 20_000)])
+    with pytest.raises(NotFound):
+        repo.reader.tree(missing)
+    with pytest.raises(InvalidInput, match="20000 bytes; the limit is 10"):
+        repo.reader.blob(blob_id(b"a" * 20_000), max_bytes=10)
+    assert len(repo.reader.blob(blob_id(b"a" * 20_000))) == 20_000
+
+
+@pytest.mark.parametrize("folder", ["refs/heads/proposals", "refs/gitmem/kept"])
+def test_git_is_asked_for_refs_only_where_there_may_be_some(
+    repo: Repo, commit: Commit, git: Git, folder: str
+) -> None:
+    started: list[str] = []
+    tip = commit(repo, {"a.md": b"a\n"})
+    repo.runner.trace = lambda words: started.append(words[1])
+    assert repo.refs(f"{folder}/") == {}
+    (repo.git_dir / folder).mkdir(parents=True, exist_ok=True)
+    assert repo.refs(f"{folder}/") == {} and started == []
+    git(repo.git_dir, "update-ref", f"{folder}/甲", tip)
+    assert repo.refs(f"{folder}/") == {f"{folder}/甲": tip}
+    git(repo.git_dir, "pack-refs", "--all", "--prune")
+    assert not (repo.git_dir / folder / "甲").exists()
+    assert repo.refs(f"{folder}/") == {f"{folder}/甲": tip}
+    assert started == ["for-each-ref", "for-each-ref"]
