@@ -5,48 +5,46 @@ The patterns are applied to the masked text of one sentence, at most 600 charact
 
 from __future__ import annotations
 
-import re
-
 from gitmem.rules.chinese import PROJECT
-from gitmem.rules.grammar import Guard, guard
+from gitmem.rules.grammar import Guard, Lazy, guard
 
 _REMEMBER = (
     r"(?:记住|记下来?|记一下|记好|牢记|谨记|记着|备忘一下|记到记忆里?|写入记忆|存到记忆里?"
     r"|加到记忆里?|加入记忆)"
 )
-REQUEST = re.compile(
+REQUEST = Lazy(
     rf"(?:另外|还有|再|也|顺便|最后|首先)?(?:请|麻烦|帮我|帮忙|你|您|要|一定要|务必"
     rf"|给我)*{_REMEMBER}(?:了|哦|啊)?(?:这一?点|这件事|这个|一下)?(?:[，,：:！!—\s]+"
     rf"|(?=[我你所每任数生代提测项部不别禁这那以今从]))"
     r"|(?:请|麻烦)?(?:注意并)?(?:长期|永久)记住[，,：:]?",
 )
 #: Opens a standing rule; it stays in the statement, which would read oddly without it.
-FROM_NOW_ON = re.compile(
+FROM_NOW_ON = Lazy(
     r"(?:^|[，,：:；;\s]|我们?|咱们|你|您|请|那|所以|但是?|而且|并且|另外|还有)(?:从现在起"
     r"|从现在开始|从今天起|从今天开始|从今以后|今后|往后|日后|以后)"
     r"(?![^，,。]{0,4}(?:会|可能|也许|再说|再看|再改|再做|再弄|再处理|再考虑|再讨论|可以"
     r"|想|打算|支持|的|有空|再也不敢|再也没|再也不会|见))[，,]?\S{2}"
 )
-REQUEST_AT_END = re.compile(
+REQUEST_AT_END = Lazy(
     rf"[，,、\s]*(?:请|麻烦|帮我|你)*{_REMEMBER}(?:这一?点|一下|哦|啊|了)?[。！!\s]*$"
 )
-BARE_REQUEST = re.compile(
+BARE_REQUEST = Lazy(
     rf"(?:请|麻烦|帮我|你|把这个|把这点|这个|这一?点|以上|要|一定要"
     rf"|都)*{_REMEMBER}(?:这一?点|这个|这件事|一下|哦|啊|了)?[。！!，\s]*$"
 )
-IMPERATIVE = re.compile(
+IMPERATIVE = Lazy(
     r"(?:请|要|不要|别|用|使用|先|必须|务必|一律|都|每次|提交|写|不能|禁止|避免|尽量|应该"
     r"|保持|统一|所有)|[^，,。]{2,20}(?:必须|要|不能|不要|应该|务必|一律|都用|禁止|得)"
 )
-ABOUT_ME = re.compile(r"我(?!们)")
+ABOUT_ME = Lazy(r"我(?!们)")
 
-LEAD = re.compile(
+LEAD = Lazy(
     r"(?:另外|还有|对了|好的?|好吧|嗯+|哦|那么?|顺便说一下|顺便|顺带|补充一下|补充一点"
     r"|补充|最后|首先|其次|谢谢|多谢|可以|行|是的|没错|总之|注意|重要|提醒一下|再说一点"
     r"|还有一点"
     r"|规则|偏好|说明|一般来说|原则上|你好|麻烦|哈|决定|结论|约定)(?:[，,：:！!。、—\s]+)"
 )
-CORRECTION = re.compile(
+CORRECTION = Lazy(
     r"(?:啊|哦|噢|呃|嗯|等等|等下|抱歉|不好意思)?[，,]?\s*(?:更正(?:一下)?|纠正(?:一下)?"
     r"|修正(?:一下)?|订正|不对|不是|错了|说错了|我说错了|刚才说错了|刚说错了|记错了"
     r"|我记错了|搞错了|写错了"
@@ -55,11 +53,11 @@ CORRECTION = re.compile(
     r"|(?:更正|纠正|其实应该|实际上应该|应该)(?=是)|(?:改成|改为|改用|换成|换用)(?=\s?\S)",
 )
 #: Sets one value against another: it may correct what was said.
-CONTRAST = re.compile(
+CONTRAST = Lazy(
     r"不是[^，,。]{1,20}[，,]?\s?(?:而是|应该是|是)|(?:是"
     r"|用)[^，,。]{1,20}[，,]\s?(?:而不是|不是)"
 )
-WITHDRAWAL = re.compile(
+WITHDRAWAL = Lazy(
     r"(?:请|那|哦|嗯|好吧|还是|其实|这个|这条|刚才|刚刚|那个|那条|上面|说的|的|我|你|就|都"
     r"|先|，|,|\s)*(?:不用(?:帮我)?记|别记|不必记|不要(?:帮我)?记|不需要(?:你)?记|无需记"
     r"|算了|当我没说|忘了(?:它|吧|这|刚|我)"
@@ -140,22 +138,22 @@ GUARDS: tuple[Guard, ...] = (
     ),
 )
 
-WEAK_CUE = re.compile(
+WEAK_CUE = Lazy(
     r"不要(?!紧|求)|(?<![特区级类分识辨性个告差])别(?!的|人|名|处)|必须|务必|记得|先用"
     r"|就用|统一|以后|我想用|不能|都要|一律"
     r"|(?:^|[，,：:；;\s]|请|那|就)(?:这次|本次|这一次|这回|暂时|临时|暂且|眼下|今天|目前|先)(?:请|先|都|就)*"
     r"(?:用|不|别|跳过|忽略|略过|关掉|关闭|禁用|注释|保留|留着|放着|写死|使用|按|走|停)"
 )
-CUE = re.compile(
+CUE = Lazy(
     r"[记别禁不我以今往日从统定决必务就参见详文监在开作撤收无没随可更改错应算忘每所任绝永千避换始勿切严约端版律暂临次眼目先]"
 )
 
-REASON = re.compile(
+REASON = Lazy(
     r"[，,；;。]?\s*(?:(?<!是)(?<!不)(?P<why>因为|由于|原因是|理由是)|(?P<kept>以免|免得"
     r"|否则|不然|以便|省得|以防|避免(?=[^，,。]{2,30}$)))[，,：:]?\s*"
 )
-REASON_FIRST = re.compile(
+REASON_FIRST = Lazy(
     r"(?:因为|由于|鉴于)(?P<reason>[^，,。]{2,200}(?:[，,](?!所以|因此|我们|以后"
     r"|统一)[^，,。]{2,60})?)[，,]\s*(?:所以|因此|故)?[，,]?\s*"
 )
-REASON_NEXT = re.compile(r"(?:这是)?(?:因为|原因是?|理由是?|之所以这样是因为)[：:，,]?\s*")
+REASON_NEXT = Lazy(r"(?:这是)?(?:因为|原因是?|理由是?|之所以这样是因为)[：:，,]?\s*")

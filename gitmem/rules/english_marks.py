@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 
 from gitmem.rules.english import CLAUSE
-from gitmem.rules.grammar import Guard, guard
+from gitmem.rules.grammar import Guard, Lazy, guard
 
 _R = r"(?:please )?(?:remember|keep in mind|bear in mind|don't forget|do not forget|note down)"
 #: What opens an explicit request; the rest of the sentence is what to remember.
-REQUEST = re.compile(
+REQUEST = Lazy(
     rf"(?:i(?:'d| would) like you to |i want you to |you should |you must )?{_R}"
     r"(?:,? (?:that|this)(?: for (?:later|the future|next time))?[,:]? (?!this\b|that\b)"
     r"|\s?[:—–-] ?"
@@ -35,7 +35,7 @@ REQUEST = re.compile(
     re.IGNORECASE,
 )
 #: The same at the end of a sentence.
-REQUEST_AT_END = re.compile(
+REQUEST_AT_END = Lazy(
     r"(?:(?:[,;—–]|\s-) (?:so )?(?:please )?(?:remember|keep in mind|note) (?:that|this|it)"
     r"(?: for (?:later|the future|next time))?|[,;—–-]? ?from (?:now|this point|today"
     r"|here) on(?:wards?)?"
@@ -44,7 +44,7 @@ REQUEST_AT_END = re.compile(
     re.IGNORECASE,
 )
 #: A request without content: it is about the sentence before.
-BARE_REQUEST = re.compile(
+BARE_REQUEST = Lazy(
     r"(?:so |and )?(?:please )?(?:remember|note|save|store|keep|memori[sz]e) (?:that|this|it)"
     r"(?: (?:for (?:later|the future|next time|future sessions)|in (?:your )?memory|in mind"
     r"|to (?:your )?memory))?(?:,? please)?[.! ]*$"
@@ -52,7 +52,7 @@ BARE_REQUEST = re.compile(
     re.IGNORECASE,
 )
 #: After an explicit request: what reads like an order is feedback.
-IMPERATIVE = re.compile(
+IMPERATIVE = Lazy(
     r"(?:please |to )?(?:always|never|use|run|write|don't|do not|avoid|keep|make|add|ask"
     r"|check|put"
     r"|prefer|stop|start|include|explain|answer|reply|commit|name|format|test|update|show"
@@ -61,9 +61,9 @@ IMPERATIVE = re.compile(
     r"|[\w -]{2,60} (?:must|should|needs? to|ha(?:s|ve) to)\b",
     re.IGNORECASE,
 )
-ABOUT_ME = re.compile(r"(?:i|i'm|i've|i'd|my)\b", re.IGNORECASE)
+ABOUT_ME = Lazy(r"(?:i|i'm|i've|i'd|my)\b", re.IGNORECASE)
 
-LEAD = re.compile(
+LEAD = Lazy(
     r"(?:ok(?:ay)?|so|well|also|and|but|oh|hey|hi|hello|please|btw|by the way|first of all"
     r"|first|second|secondly|finally|lastly|ps|p\.s|fyi"
     r"|yes|yeah|yep|right|thanks|thank you|great|sure|perfect|got it|cool|nice|good|note"
@@ -77,7 +77,7 @@ LEAD = re.compile(
     re.IGNORECASE,
 )
 #: Opens a sentence that corrects what was said.
-CORRECTION = re.compile(
+CORRECTION = Lazy(
     r"(?:(?:oh |oops,? |ah,? |hmm,? )?(?:actually|(?:(?:one|a|small|quick|another"
     r"|minor) )*correction|scratch that|strike that|sorry"
     r"|my mistake|my bad|on second thoughts?|edit|update|no wait|wait|wait no"
@@ -89,7 +89,7 @@ CORRECTION = re.compile(
     re.IGNORECASE,
 )
 #: Sets one value against another: it may correct what was said.
-CONTRAST = re.compile(
+CONTRAST = Lazy(
     (
         r"(?:it's|it is|that's|that is|(?:the|our|my) [\w -]{2,40} (?:is"
         r"|are)) [^,]{1,40},? not \S"
@@ -97,7 +97,7 @@ CONTRAST = re.compile(
     re.IGNORECASE,
 )
 #: Withdraws: what was said is not to be kept.
-WITHDRAWAL = re.compile(
+WITHDRAWAL = Lazy(
     r"(?:please |just |and |actually,? |no,? |ok(?:ay)?,? |oh,? )*(?:forget (?:that|it"
     r"|what i|about"
     r" (?:that|it|my|what)|i said|the last|everything)|never ?mind|scratch that"
@@ -235,7 +235,7 @@ _MOMENT = (
     r" notice|today|tonight|meanwhile|in the meantime)"
 )
 #: Reads like an order without anything that makes it a rule.
-WEAK_CUE = re.compile(
+WEAK_CUE = Lazy(
     rf"{CLAUSE}(?:don't|do not|avoid|stop|never|always) \w|\bi(?:'d| would) (?:prefer"
     rf"|rather|like)\b"
     r"|^(?:please )?remember\b|\blet'?s go with\b"
@@ -262,7 +262,7 @@ CUE_WORDS = frozenset(
 )
 
 # "since" also tells a time.
-REASON = re.compile(
+REASON = Lazy(
     r"[,;:]?(?:\s[—–-])?\s+(?:\b(?P<why>because(?! of)|since(?! (?:\d|yesterday|last|then"
     r"|monday|the (?:"
     r"beginning|start|last|first)|day|january|version|v\d|20|19|forever|i (?:was|started)"
@@ -273,10 +273,10 @@ REASON = re.compile(
     r"|in order to|otherwise|or else|to avoid|due to)\b),?\s+",
     re.IGNORECASE,
 )
-REASON_FIRST = re.compile(
+REASON_FIRST = Lazy(
     r"(?:because|since|as)\s(?!\d)(?P<reason>[^,]{4,300}),\s*(?:so )?", re.IGNORECASE
 )
-REASON_NEXT = re.compile(
+REASON_NEXT = Lazy(
     r"(?:(?:that's|this is|it's|that is) )?(?:because|(?:the |my )?reason(?:ing)?(?: is"
     r"| being|:)(?: that)?"
     r"|why[:?])\s*",

@@ -3,10 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+
+
+class Lazy:
+    """A regular expression that is compiled when it is first asked.
+
+    Compiling all of them takes as long as starting Python ten times, and one sentence asks few.
+    """
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self.pattern = pattern
+        self.flags = flags
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression itself; what is wrong with it comes out here."""
+        return re.compile(self.pattern, self.flags)
+
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """As of a compiled expression; and so are the others."""
+        return self.compiled.match(text, start)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        return self.compiled.fullmatch(text)
+
+    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
+        return self.compiled.search(text, start)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self.compiled.finditer(text)
 
 
 @dataclass(frozen=True)
@@ -19,7 +49,7 @@ class Rule:
 
     kind: str
     type: str
-    pattern: re.Pattern[str]
+    pattern: Lazy
     cues: frozenset[str]
 
 
@@ -31,16 +61,14 @@ class Guard:
     """
 
     reason: str
-    pattern: re.Pattern[str]
+    pattern: Lazy
     weak: bool = False
 
 
 def rules(kind: str, type: str, cues: Iterable[str], *patterns: str) -> tuple[Rule, ...]:
     """Rules of one kind and type, and with the same cues; their patterns ignore case."""
     words = frozenset(cues)
-    return tuple(
-        Rule(kind, type, re.compile(pattern, re.IGNORECASE), words) for pattern in patterns
-    )
+    return tuple(Rule(kind, type, Lazy(pattern, re.IGNORECASE), words) for pattern in patterns)
 
 
 def hints(text: str) -> frozenset[str]:
@@ -53,4 +81,4 @@ def hints(text: str) -> frozenset[str]:
 
 def guard(reason: str, pattern: str, *, weak: bool = False) -> Guard:
     """A guard whose pattern ignores case."""
-    return Guard(reason, re.compile(pattern, re.IGNORECASE), weak)
+    return Guard(reason, Lazy(pattern, re.IGNORECASE), weak)

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from gitmem.rules import chinese, chinese_marks, english, english_marks
-from gitmem.rules.grammar import Guard, Rule, hints
+from gitmem.rules.grammar import Guard, Lazy, Rule, hints
 from gitmem.rules.sentences import CJK
 
 HAS_CJK = re.compile(f"[{CJK}]")
@@ -16,8 +16,8 @@ _HAS_LATIN = re.compile("[A-Za-z]{2}|\\bI\\b")
 class Mark(NamedTuple):
     """One mark in both languages. What is plain ASCII is never looked at for Chinese."""
 
-    english: re.Pattern[str]
-    chinese: re.Pattern[str]
+    english: Lazy
+    chinese: Lazy
 
     def match(self, text: str) -> re.Match[str] | None:
         """The mark at the beginning of ``text``."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from gitmem.rules.grammar import Lazy
+
 MAX_LINE = 600
 """Characters of a line in which an opening is looked for."""
 
@@ -23,9 +25,9 @@ _START = r"(?:^|(?<=[.!?。！？;；,，])\s?)[ \t]{0,8}(?:[-*>#] )?"
 _OWN = (
     r"(?:remember|keep in mind|note|rules?|from now on|going forward|记住|记一下|记下来?|以后|今后)"
 )
-_MAIL_HEAD = re.compile(r"(?:From|Subject|Sent|发件人|主题)[:：]|\s*-{2,} ?(?:Forwarded|Original)")
+_MAIL_HEAD = Lazy(r"(?:From|Subject|Sent|发件人|主题)[:：]|\s*-{2,} ?(?:Forwarded|Original)")
 
-_REPORTED = re.compile(
+_REPORTED = Lazy(
     # by somebody named: "The README says: ...", 日志里写着：
     r"(?<!\bi )(?<!\bwe )(?<!\bi've )(?<!\bi just )\b(?:says|said|wrote|reads|writes"
     r"|told (?:me|us|everyone)|tells (?:me|us)|printed|prints|posted|answered|replied|suggests"
@@ -44,7 +46,7 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 
-_LABEL = re.compile(
+_LABEL = Lazy(
     rf"{_START}(?:\*\*)?(?:(?:(?:web|search|tool|google|bing|page|api|command|shell|terminal"
     r"|console|bash|build|test|ci|program|function|server|fetch|query)[ _-]){0,2}"
     r"(?:results?|outputs?|logs?|stdout|stderr)"
@@ -55,9 +57,9 @@ _LABEL = re.compile(
     rf"(?: ?[#(（]?\d{{1,3}}[)）]?)?(?:\*\*)?\s?{_COLON}",
     re.IGNORECASE,
 )
-_BRACKET = re.compile(r"\s{0,8}[\[【](?P<name>[^\[\]【】/\n]{1,60})[\]】]")
-_BRACKET_CLOSE = re.compile(r"[\[【](?:/|end |结束)\s?(?P<name>[^\[\]【】\n]{1,60})[\]】]", re.I)
-_BRACKET_LABEL = re.compile(
+_BRACKET = Lazy(r"\s{0,8}[\[【](?P<name>[^\[\]【】/\n]{1,60})[\]】]")
+_BRACKET_CLOSE = Lazy(r"[\[【](?:/|end |结束)\s?(?P<name>[^\[\]【】\n]{1,60})[\]】]", re.I)
+_BRACKET_LABEL = Lazy(
     r"(?:(?:web|search|tool|page|api|command|shell|terminal|function|begin|start)[ _-]?){0,3}"
     r"(?:results?|outputs?|logs?|responses?|stdout|stderr|tool|document|page|e-?mail|attachment|assistant|system|message)"
     r"(?:[ :#_-].{0,40}|\d{0,3})$"
@@ -88,7 +90,7 @@ _TEXT = (
     r"|outputs?|reports?|notes|memo|announcement|spec|config|configuration|file|abstract|essay"
     r"|summary|translation|wording|review|reply|response|ticket|snippet|template|cv|resume)\b"
 )
-_REVIEW = re.compile(
+_REVIEW = Lazy(
     # "Please review this CLAUDE.md:", with the text on the same line or below
     rf"{_ASKED}(?!{_ON}{{0,80}}\b{_OWN}\s?[:：]){_ON}{{0,100}}{_COLON}"
     # the same without a colon, at the end of its line
@@ -123,7 +125,7 @@ _ASKED_ZH = (
     rf"|{_START}(?:{_VERB_ZH}(?:一?下|一遍|看|\s?{_AT_HAND})"
     r"|(?:翻译|总结|概括|润色|校对|改写|解释|审阅|点评|看看)(?=\s?[:：]))"
 )
-_REVIEW_ZH = re.compile(
+_REVIEW_ZH = Lazy(
     rf"(?:{_ASKED_ZH})(?!{_ON}{{0,80}}{_OWN}\s?[:：]){_ON}{{0,60}}{_COLON}"
     rf"|(?:{_ASKED_ZH})(?:一?下|一遍|成\w{{1,6}})?\s?"
     rf"(?:(?:{_AT_HAND})?{_ON}{{0,24}}{_TEXT_ZH}{_ON}{{0,20}}|{_AT_HAND})?[。！？!?吧吗]{{0,3}}\s*$"
@@ -133,18 +135,16 @@ _REVIEW_ZH = re.compile(
 )
 
 # "Thoughts?", "What do you think?" as the end of a line that is followed by the text.
-_OPINION = re.compile(
+_OPINION = Lazy(
     r"\b(?:thoughts|opinions|what do you think|what does (?:this|it|that) (?:mean|say)"
     r"|is (?:this|it) (?:true|any good|ok(?:ay)?|right|correct))\s?[?？]\s*$"
     r"|(?:怎么看|觉得怎么样|觉得如何|怎么样|是什么意思|什么意思|在说什么|说了什么|对吗|是真的吗)[?？]\s*$",
     re.IGNORECASE,
 )
 # A heading or a rule with a label in it: "## Tool output", "=== 搜索结果 ===".
-_HEADING = re.compile(
-    rf"{_RULED}(?P<name>[^\n#=*_]{{1,60}}?)\s{{0,4}}(?:[#=*_]+|-{{2,}})?[:：]?\s*$"
-)
+_HEADING = Lazy(rf"{_RULED}(?P<name>[^\n#=*_]{{1,60}}?)\s{{0,4}}(?:[#=*_]+|-{{2,}})?[:：]?\s*$")
 # A line that presents somebody else's text below it.
-_PRESENTED = re.compile(
+_PRESENTED = Lazy(
     r"\b(?:here(?:'s|’s| is| are| was)|this is|these are|below|following|i got|got this|i found"
     r"|attached|past(?:e|ed|ing)|copied|quoting|forwarding|fwd)\b[^:：]{0,80}"
     r"\b(?:logs?|outputs?|errors?|trace(?:back)?|stack|messages?|e-?mails?|slack|thread|readme"
@@ -161,7 +161,7 @@ _PRESENTED = re.compile(
     r"|(?:说|写道|写着|写的是|回复|要求|建议)(?:的?是|了)?[^:：\w]{0,4}[:：]\s*$",
     re.IGNORECASE,
 )
-_AT_COLON: tuple[re.Pattern[str], ...] = (_LABEL, _REPORTED, _PRESENTED)
+_AT_COLON: tuple[Lazy, ...] = (_LABEL, _REPORTED, _PRESENTED)
 
 
 def pasted_from(line: str) -> int | None:

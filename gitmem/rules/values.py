@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from gitmem.rules.grammar import Lazy
 from gitmem.rules.topics import TOPICS
 
 _WORD = r"(?:[\w.+#/:-]*[\w+#/]|[\u4e00-\u9fff]{1,12})"
 REPLACEMENTS = tuple(
-    re.compile(p, re.IGNORECASE)
+    Lazy(p, re.IGNORECASE)
     for p in (
         rf"\b(?:it's |it is |that's |is |use "
         rf"|to )?(?P<new>{_WORD}(?: {_WORD}){{0,7}}?),? (?:and )?"
@@ -27,15 +28,13 @@ REPLACEMENTS = tuple(
         ),
     )
 )
-_COPULA = re.compile(r"\b(?:is|are|be|use|to|on|port)\b|应该?是|是|用", re.IGNORECASE)
-BARE_VALUE = re.compile(
+_COPULA = Lazy(r"\b(?:is|are|be|use|to|on|port)\b|应该?是|是|用", re.IGNORECASE)
+BARE_VALUE = Lazy(
     r"(?:it's |it is |use |port |应该?是|是|用|改成|改为)?\s?(v?\d[\w.]{0,20})$", re.IGNORECASE
 )
-_NUMBER = re.compile(r"(?<![\w.])v?\d[\w.]*\b")
-_COUNTED = re.compile(
-    r"(?P<number>\d[\d.]*)(?P<gap>\s?)(?P<unit>[A-Za-z]{2,}|[\u4e00-\u9fff]{1,2})"
-)
-_NUMBERED = re.compile(r"(?P<unit>[A-Za-z]{3,}|[\u4e00-\u9fff]{2})(?P<gap>\s?)(?P<number>\d[\d.]*)")
+_NUMBER = Lazy(r"(?<![\w.])v?\d[\w.]*\b")
+_COUNTED = Lazy(r"(?P<number>\d[\d.]*)(?P<gap>\s?)(?P<unit>[A-Za-z]{2,}|[\u4e00-\u9fff]{1,2})")
+_NUMBERED = Lazy(r"(?P<unit>[A-Za-z]{3,}|[\u4e00-\u9fff]{2})(?P<gap>\s?)(?P<number>\d[\d.]*)")
 
 
 def corrected_text(before: str, correction: str) -> str:
@@ -67,10 +66,10 @@ def corrected_values(before: str, correction: str) -> tuple[str, str]:
             break
     else:
         return "", ""
-    old, new = found["old"].strip(), _COPULA.split(found["new"])[-1].strip()
+    old, new = found["old"].strip(), _COPULA.compiled.split(found["new"])[-1].strip()
     if re.search(r"\d", old):
         # "Postgres 16, not 15": what stands before the old value is named again with the new one.
-        numbers = _NUMBER.findall(new)
+        numbers = _NUMBER.compiled.findall(new)
         return old, numbers[0] if len(numbers) == 1 else ""
     # "spaces for indentation, not tabs": what follows the value stands in both texts.
     position = before.casefold().find(old.casefold())
