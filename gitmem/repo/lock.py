@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -60,6 +60,43 @@ def _check_plain(path: Path) -> None:
         )
 
 
+def _held(path: Path, timeout: float) -> Busy:
+    pids = _holders(path)
+    who = f" (process {', '.join(map(str, pids))})" if pids else ""
+    see = f" To see it: ps -fp {','.join(map(str, pids))}" if pids else ""
+    return Busy(
+        f"another gitmem process held {path} for {timeout:g} seconds{who}",
+        hint=f"Try again when it is done.{see}",
+    )
+
+
+def _holders(path: Path) -> list[int]:
+    """Who has the lock: whoever took it, or, where that was killed, its git; as far as is known.
+
+    Only Linux says so. Another process that waits has the file open for moments only, and is
+    no git.
+    """
+    try:
+        found = path.stat()
+        device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+        lines = Path("/proc/locks").read_text("ascii").splitlines()
+        taken = [line.split() for line in lines if " FLOCK " in line and device in line.split()]
+        pids = [int(words[4]) for words in taken if words[1] != "->"]
+        alive = [pid for pid in pids if pid > 0 and Path(f"/proc/{pid}").exists()]
+        return alive or _having_open(path)
+    except (AttributeError, OSError, ValueError, IndexError):
+        return []
+
+
+def _having_open(path: Path) -> list[int]:
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):  # it ended meanwhile, or is another user's
+            if os.readlink(link) == str(path):
+                found.add(int(link.parts[2]))
+    return sorted(found - {os.getpid()})
+
+
 class StoreLock:
     """A :class:`filelock.FileLock` whose descriptor goes to the git processes that write.
 
@@ -109,9 +146,6 @@ class StoreLock:
                 fsync_folder(self._private.parent)  # folder may not have made it durable
             self._lock.acquire(timeout=timeout)
         except Timeout as error:
-            raise Busy(
-                f"another gitmem process held {self._private / 'lock'} for {timeout:g} seconds",
-                hint="Try again when it is done.",
-            ) from error
+            raise _held(self._private / "lock", timeout) from error
         except OSError as error:
             raise _unwritable(self._private / "lock", error) from error
