@@ -9,7 +9,6 @@ import stat
 import uuid
 from pathlib import Path
 
-
 _UNFINISHED = re.compile(r"\..{1,40}\.[0-9a-f]{32}\.tmp", re.DOTALL)
 
 

@@ -12,8 +12,8 @@ from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import ZERO, is_oid
 from gitmem.errors import Busy, GitFailed, InvalidInput
 from gitmem.repo.files import fsync_folder
-from gitmem.repo.places import leading_out, places_of_ref
 from gitmem.repo.own_locks import clear_own_locks, may_leave
+from gitmem.repo.places import leading_out, places_of_ref
 from gitmem.repo.recovery import clear_ref_locks, ref_locks
 from gitmem.repo.refs import check_ref, read_ref
 from gitmem.repo.runner import Result, Runner, failed

@@ -53,7 +53,9 @@ def clear_inflight_locks(git_dir: Path) -> list[str]:
     for name in _names(git_dir / INFLIGHT):
         if name.endswith(".lock"):
             (git_dir / INFLIGHT / name).unlink(missing_ok=True)
-            healed.append(f"Removed the lock file {INFLIGHT}{name}, left by a write that was cut off.")
+            healed.append(
+                f"Removed the lock file {INFLIGHT}{name}, left by a write that was cut off."
+            )
     return healed
 
 

@@ -15,8 +15,7 @@ from gitmem.errors import InvalidInput
 from gitmem.repo import trees
 from gitmem.repo.checkout import Carries, SameText, carries_nothing
 from gitmem.repo.discovery import find_git_dir
-from gitmem.repo.files import clear_unfinished
-from gitmem.repo.files import fsync_folder
+from gitmem.repo.files import clear_unfinished, fsync_folder
 from gitmem.repo.lock import DEFAULT_WAIT, StoreLock
 from gitmem.repo.opening import check_openable, check_surroundings, init_repository
 from gitmem.repo.own_locks import clear_own_locks

@@ -230,9 +230,7 @@ def _behind(
     return tree, head, before, after
 
 
-def _advance(
-    repo: Repo, noted: dict[str, str], new: str, *, cut_off: bool = False
-) -> list[str]:
+def _advance(repo: Repo, noted: dict[str, str], new: str, *, cut_off: bool = False) -> list[str]:
     """Bring every noted work tree to ``new``, or to its own HEAD where that has left main.
 
     A checkout of another commit carries along what a merge had not reached yet, as if it were

@@ -53,6 +53,11 @@ def move(repo: Repo, changes: Changes) -> tuple[str | None, str]:
     return old, oid
 
 
+def finished(root: Path) -> list[str]:
+    """What is said when files are where they could not be brought before."""
+    return [f"Finished bringing the files in {root} along to main."]
+
+
 def merge(repo: Repo, changes: Changes) -> list[str]:
     """What a merge does: note, move main, bring the files along."""
     with repo.lock():
@@ -279,7 +284,7 @@ def test_while_a_merge_is_under_way_the_files_wait(repo: Repo, root: Path, git: 
     assert (repo.git_dir / "MERGE_HEAD").exists()
     git(root, "reset", "-q", "--merge", str(repo.read_ref(MAIN)) + "~2")
     git(root, "update-ref", MAIN, git(root, "rev-parse", "ORIG_HEAD").strip())
-    assert finish_worktree(repo) == []
+    assert finish_worktree(repo) == finished(root)
     assert files(root) == {"MEMORY.md", "records/user/喜好.md", "evidence/a b/新.md", "more"}
     assert status(git, root) == []
     assert finish_worktree(repo) == []
@@ -292,7 +297,7 @@ def test_while_git_holds_the_index_the_files_wait(repo: Repo, root: Path, git: G
     assert files(root) == set(FIRST)
     assert finish_worktree(repo) == [said]
     (repo.git_dir / "index.lock").unlink()
-    assert finish_worktree(repo) == []
+    assert finish_worktree(repo) == finished(root)
     assert status(git, root) == []
     assert (root / "MEMORY.md").read_bytes() == b"view 2\n"
 
@@ -330,7 +335,7 @@ def test_what_a_killed_merge_left_is_finished_by_the_next_command(
     assert done.returncode == -9
     assert (root / "MEMORY.md").read_bytes() == b"view 1\n"
     assert (repo.private / "worktree-at").exists()
-    assert finish_worktree(repo) == []
+    assert finish_worktree(repo) == (finished(root) if when == "after" else [])
     assert (root / "MEMORY.md").read_bytes() == (b"view 2" if when == "after" else b"view 1\n")
     assert status(git, root) == ([" M records/project/x.md"] if dirty else [])
     assert not (repo.private / "worktree-at").exists()
@@ -403,7 +408,7 @@ def test_files_that_wait_for_a_lock_say_which_and_how_to_remove_it(
             lock.touch()
             subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
             assert not lock.exists()
-        assert finish_worktree(repo) == []
+        assert finish_worktree(repo) == finished(repo.root)
         assert status(git, repo.root) == []
     assert not list(tmp_path.rglob("PWN*"))
 
@@ -458,7 +463,7 @@ def test_a_git_of_ours_that_is_killed_leaves_no_lock_on_the_index(
     assert b"still as before" in done.stdout
     assert lock.exists() is theirs
     lock.unlink(missing_ok=True)
-    assert finish_worktree(repo) == []
+    assert finish_worktree(repo) == finished(root)
     assert status(git, root) == []
 
 
@@ -476,8 +481,9 @@ def test_an_index_that_is_gone_is_made_anew_where_the_files_are(
     make_index(repo, tree)
     assert {path: (root / path).read_bytes() for path in files(root)} == before
     assert without_index(repo) == []
-    (left,) = finish_worktree(repo)
+    left, said = finish_worktree(repo)
     assert "MEMORY.md" in left
+    assert [said] == finished(root)
     assert status(git, root) == [" M MEMORY.md"]
     with pytest.raises(Refused):
         make_index(repo, tree)
