@@ -356,6 +356,11 @@ class Database:
                 f"another process is bringing {self._path} up to date and takes long",
                 hint="Try again in a moment.",
             )
+        if code == sqlite3.SQLITE_FULL:
+            return Unusable(
+                f"{self._where()} could not be written: the disk is full",
+                hint="Make room on that disk, and run the command again.",
+            )
         if code in _UNUSABLE:
             return Unusable(f"{self._where()} could not be written: {error}")
         if isinstance(error, sqlite3.ProgrammingError | sqlite3.NotSupportedError):

@@ -59,6 +59,7 @@ def repair(store: Store, sessions: SessionFiles, now: int) -> list[str]:
         done += _projection(store, now)
         done += _files_for_refs(store, now)
         done += _strays(store, now)
+        store.keep_lost()  # where that fails, nothing would seem to be lost
         done += _lost_mains(store, sessions, now)
         done += _branches(store, now)
         done += _indexes(store, now)
