@@ -36,7 +36,7 @@ STYLES = {
 _GAP = 2
 _LEAST_TEXT = 16
 
-_CREDENTIALS = r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@"
+_CREDENTIALS = r"([A-Za-z][A-Za-z0-9+.-]{0,40}://)[^\s/@'\"]*@"
 
 
 class Styled(NamedTuple):

@@ -34,8 +34,10 @@ _GRACE = 2.0  # seconds for git to remove its lock files after SIGTERM
 _POSIX = os.name == "posix"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
-_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^\s/@'\"]*@", re.IGNORECASE)
-_QUERY = re.compile(r"(?P<url>[a-z][a-z0-9+.-]*://[^\s?#'\"]*)[?#][^\s'\"]*", re.IGNORECASE)
+# Written so that no text takes the square of its length: git may say what a stranger wrote.
+_SCHEME = r"[a-z][a-z0-9+.-]{0,40}://"
+_URL = re.compile(rf"(?P<scheme>{_SCHEME})[^\s/@'\"]*@", re.IGNORECASE)
+_QUERY = re.compile(rf"(?P<url>{_SCHEME}[^\s?#'\"]*+)(?:[?#][^\s'\"]*)?", re.IGNORECASE)
 
 
 def shown(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gitmem import MemoryStore
+from gitmem.cli.output import without_credentials
 from gitmem.documents import read_evidence, read_policy, write_evidence
 from gitmem.domain.actors import model_key
 from gitmem.domain.commit_message import CommitMessage
@@ -20,6 +21,7 @@ from gitmem.domain.tombstone import parse_tombstone
 from gitmem.errors import InvalidInput, NotFound, Refused
 from gitmem.repo.discovery import find_git_dir
 from gitmem.repo.refs import read_ref
+from gitmem.repo.runner import shown
 from gitmem.repo.worktree_note import parsed_note
 from gitmem.sessions import SessionFiles
 from gitmem.transcripts import RawMessage, read_transcript
@@ -103,6 +105,15 @@ def test_a_tree_ends_where_what_follows_is_no_entry(rest: bytes) -> None:
     assert len(decode_tree(TREE)) == 3
     with pytest.raises(ValueError, match="cut off"):
         decode_tree(TREE + rest)
+
+
+def test_words_of_git_without_an_address_are_looked_through_once() -> None:
+    assert shown("a" * 500_000) == "a" * 500_000
+    assert shown("a://" * 100_000) == "a://" * 100_000
+    assert without_credentials("a" * 500_000) == "a" * 500_000
+    for url in ("https://u:p@host/x?token=y#z", "git+ssh://u@host/x"):
+        kept = url.partition("?")[0].replace("u:p@", "").replace("u@", "")
+        assert shown(f"fatal: '{url}' is bad") == f"fatal: '{kept}' is bad"
 
 
 # --- what lies in a git directory --------------------------------------------------------------
