@@ -34,21 +34,30 @@ class Begun:
     """What a file was begun on; blobs, or empty where there was no file.
 
     ``on`` is what main had when it was left first. ``base`` is what the person has put it
-    together with since. A sentence that main has changed it stands for the file as it was then
-    (``said``) and for what main had then (``seen``); None before there is one.
+    together with since, as far as that goes: fields that are not in ``told`` were begun on
+    ``past``, where that is not None. A sentence that main has changed it stands for the file as
+    it was then (``said``), for what main had then (``seen``), and for the fields that it was about
+    (``about``, one a line; None: for all of them); None before there is one.
     """
 
     on: str
     base: str
     said: str | None = None
     seen: str | None = None
+    about: str | None = None
+    told: str = ""
+    past: str | None = None
 
     def at(self, file: str) -> Begun:
         """What holds for the content ``file``: once it was changed after the sentence, the person
         has seen what that was about."""
         if self.said is None or self.seen is None or file == self.said:
             return self
-        return Begun(self.on, self.seen)
+        if self.about is None:
+            return Begun(self.on, self.seen)
+        told = "\n".join(sorted({*self.told.split("\n"), *self.about.split("\n")}))
+        past = self.base if self.past is None else self.past
+        return Begun(self.on, self.seen, told=told, past=past)
 
 
 Notes = dict[str, dict[str, Begun]]
@@ -71,10 +80,13 @@ def read_begun(repo: Repo) -> Notes:
 
 
 def _begun(row: Any) -> Begun | None:
-    if not isinstance(row, list) or len(row) != 4:
+    if not isinstance(row, list) or len(row) not in (4, 7):
         return None
-    blobs = [blob for blob in row if blob not in ("", None)]
+    blobs = [blob for blob in (*row[:4], *row[6:]) if blob not in ("", None)]
     if None in row[:2] or not all(isinstance(blob, str) and is_oid(blob) for blob in blobs):
+        return None
+    about, told = row[4:6] or (None, "")
+    if not isinstance(about, str | None) or not isinstance(told, str):
         return None
     return Begun(*row)
 

@@ -12,7 +12,7 @@ from gitmem.domain.shell import shell_word
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.repo.begun import Begun, Notes, read_begun, write_begun
 from gitmem.repo.edits import FileEdit
-from gitmem.store.joining import join
+from gitmem.store.joining import composed, join
 from gitmem.store.same_text import same_record
 from gitmem.store.store import Store
 
@@ -28,13 +28,15 @@ class Joined:
     """What a person's file comes to: a record with the quotes that it is to keep, or a reason why
     it is left.
 
-    ``has_all`` says that main has everything which the person changed.
+    ``has_all`` says that main has everything which the person changed; ``about`` names the fields
+    that the reason is about, None where it is about the record.
     """
 
     record: Record | None
     cites: tuple[str, ...] = ()
     reason: str = ""
     has_all: bool = False
+    about: tuple[str, ...] | None = None
 
 
 def join_begun(
@@ -56,6 +58,9 @@ def join_begun(
         on = _record(store, where, accepted_form(store, where, begun.on))
         blob = accepted_form(store, where, begun.base)
         base = _record(store, where, _past_own(store, mine.name, where, blob, who))
+        if begun.past is not None:
+            past = _record(store, where, accepted_form(store, where, begun.past))
+            base = composed(base, past, begun.told.split("\n"))
     except (InvalidInput, NotFound):
         return None
     if theirs is None:
@@ -70,7 +75,8 @@ def join_begun(
         return Joined(None, reason=_changed(store, mine.name, where, error.message))
     if record is None:
         what = f"both you and main changed {subject_names(clashing)}"
-        return Joined(None, reason=_changed(store, mine.name, where, what))
+        reason = _changed(store, mine.name, where, what)
+        return Joined(None, reason=reason, about=tuple(clashing))
     has_all = same_record(record, theirs) and cites == theirs.evidence
     return Joined(record, cites, has_all=has_all)
 
@@ -189,9 +195,14 @@ class BegunFiles:
         """Return what a file was begun on, if that is noted."""
         return self.notes.get(tree, {}).get(path)
 
-    def tell(self, tree: str, path: str, file: str, seen: str) -> None:
-        """Note that a person is told of what main has now, the blob ``seen``."""
-        self.notes[tree][path] = replace(self.notes[tree][path], said=file, seen=seen)
+    def tell(
+        self, tree: str, path: str, file: str, seen: str, about: tuple[str, ...] | None
+    ) -> None:
+        """Note that a person is told of what main has now, the blob ``seen``, and of which fields
+        (None: of the record)."""
+        fields = None if about is None else "\n".join(about)
+        begun = self.notes[tree][path]
+        self.notes[tree][path] = replace(begun, said=file, seen=seen, about=fields)
 
     def keep(self, store: Store) -> None:
         """Write down what has changed."""

@@ -231,7 +231,8 @@ def _joined(
     joined = join_begun(store, begun, path, mine, named, before, edits.begun.who) if begun else None
     if joined is not None and joined.reason:
         edits.drop(mine.name, joined.reason)
-        edits.begun.tell(change.tree, path, change.edit.new or "", old.blob if old else "")
+        seen = old.blob if old else ""
+        edits.begun.tell(change.tree, path, change.edit.new or "", seen, joined.about)
     elif joined is not None and joined.has_all:
         edits.notes.append(f"{path}: main has all that you changed; {_put_back(change)}")
         return replace(joined, record=None)

@@ -6,6 +6,7 @@ has to say which it is.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from gitmem.domain.record import Record, make_record
@@ -39,6 +40,22 @@ def join(base: Record | None, mine: Record, theirs: Record) -> tuple[Record | No
     if clashing:
         return None, clashing
     return make_record(name=theirs.name, evidence=theirs.evidence, extra=extra, **fields), []
+
+
+def composed(seen: Record | None, past: Record | None, told: Collection[str]) -> Record | None:
+    """Return ``past`` with the fields ``told`` of ``seen``: on what each field was begun.
+
+    It is ``seen`` where one of the two is not there, or the two together break a rule.
+    """
+    if seen is None or past is None:
+        return seen
+    fields = {name: getattr(seen if name in told else past, name) for name in _FIELDS}
+    extra = {name: value for name, value in past.extra.items() if name not in told}
+    extra |= {name: value for name, value in seen.extra.items() if name in told}
+    try:
+        return make_record(name=seen.name, evidence=seen.evidence, extra=extra, **fields)
+    except InvalidInput:
+        return seen
 
 
 def _joined(name: str, sides: list[Any], clashing: list[str]) -> Any:

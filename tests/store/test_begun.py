@@ -95,6 +95,44 @@ def test_a_field_that_both_changed_is_named_until_a_person_has_put_both_together
     assert not note(root).exists()
 
 
+def test_a_field_that_nobody_was_told_of_is_not_taken_back_with_the_one_that_was(
+    root: Path,
+) -> None:
+    """Both changed the body, and main the description as well; the person mends the body only."""
+    edit(root, BODY, MINE)
+    otto_says(root, body=THEIRS)
+    otto_says(root, description="Otto's tabs")
+    dropped = why_dropped(adopt(root))
+    assert "both you and main changed body" in dropped["use-tabs"]
+    edit(root, MINE, BOTH)
+    approve(root, adopt(root).proposal)
+    assert shown(root)[:2] == ("Otto's tabs", BOTH)
+
+
+def test_a_field_of_a_persons_own_is_told_once_whatever_it_is_called(root: Path) -> None:
+    edit(root, "type:", "my own key: first\ntype:")
+    approve(root, adopt(root, BEN).proposal)
+    edit(root, '"first"', '"theirs"')
+    theirs = adopt(root, BEN).proposal
+    edit(root, '"theirs"', '"mine"')
+    approve(root, theirs)
+    otto_says(root, description="Otto's tabs")
+    assert "my own key" in why_dropped(adopt(root))["use-tabs"]
+    edit(root, '"mine"', '"both"')
+    approve(root, adopt(root).proposal)
+    assert shown(root)[0] == "Otto's tabs"
+    assert '"my own key": "both"' in plain(root, "show", f"main:{TABS}")
+
+
+def test_a_person_may_take_back_the_field_that_they_were_told_of(root: Path) -> None:
+    edit(root, BODY, MINE)
+    otto_says(root, body=THEIRS, description="Otto's tabs")
+    assert "body" in why_dropped(adopt(root))["use-tabs"]
+    edit(root, MINE, BODY)
+    approve(root, adopt(root).proposal)
+    assert shown(root)[:2] == ("Otto's tabs", BODY)
+
+
 def test_what_main_changes_after_it_was_told_is_told_again(root: Path) -> None:
     edit(root, BODY, MINE)
     otto_says(root, body=THEIRS)
