@@ -32,8 +32,9 @@ _STILL = 0.1  # seconds: a living git program is done with a lock in a few milli
 def may_leave(runner: Runner, locks: Iterable[Path]) -> Iterator[None]:
     """Note, for a block that runs one git process, the locks that it may take.
 
-    What is there already is somebody else's. An exception leaves the note for the next who gets
-    the store's lock. Nothing is noted by who does not hold that: they write nothing.
+    What is there already is somebody else's. An exception, or a lock that git could not remove,
+    leaves the note for the next who gets the store's lock. Nothing is noted by who does not
+    hold that: they write nothing.
     """
     if not runner.write_fds:
         yield
@@ -47,6 +48,8 @@ def may_leave(runner: Runner, locks: Iterable[Path]) -> Iterator[None]:
         with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
             file.write(json.dumps(free).encode("ascii"))
     yield
+    if any(os.path.lexists(git_dir / name) for name in free):
+        return
     with suppress(OSError):
         path.unlink(missing_ok=True)
 

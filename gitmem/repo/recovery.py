@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gitmem.domain.layout import INFLIGHT
+from gitmem.errors import InvalidInput
+from gitmem.repo.refs import read_ref
 
 LOCK_AGE = 10.0
 """Seconds after which a lock file of git counts as left behind. Living git programs hold one
@@ -77,20 +79,21 @@ def pack_names(git_dir: Path) -> list[str]:
 
 
 def clear_packs(git_dir: Path) -> list[str]:
-    """Remove keep files of a dead fast-import, and its unfinished packs.
+    """Remove keep files of a dead fast-import, and unfinished packs.
 
     A keep file that stays makes the same import fail for ever: git will not create it twice.
     """
     healed = []
     packs = git_dir / "objects" / "pack"
     for name in _names(packs):
-        if not name.startswith("tmp_") and not name.endswith(".keep"):
+        is_unfinished = name.startswith(("tmp_", ".tmp-"))  # of an import, of a repack
+        if not is_unfinished and not name.endswith(".keep"):
             continue
         path = packs / name
         if name.endswith(".keep") and _kept_by_fast_import(path):
             path.unlink(missing_ok=True)
             healed.append(f"Removed objects/pack/{name}, left by a write that was cut off.")
-        elif name.startswith("tmp_"):
+        elif is_unfinished:
             age = _age(path)
             if age is not None and age > TEMPORARY_AGE and path.is_file():
                 path.unlink(missing_ok=True)
@@ -109,6 +112,20 @@ def _kept_by_fast_import(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return b"fast-import".startswith(said) and (said != b"" or stat.S_IMODE(mode) == 0o600)
+
+
+def clear_broken_inflight(git_dir: Path) -> list[str]:
+    """Remove files that stand for writes under way and name nothing, as a power failure leaves
+    them; git would not delete such a ref. A sentence for each.
+    """
+    healed = []
+    for ref in inflight_refs(git_dir):
+        try:
+            read_ref(git_dir, ref)
+        except InvalidInput:
+            (git_dir / ref).unlink(missing_ok=True)
+            healed.append(f"Removed {ref}, the damaged file of a write that was cut off.")
+    return healed
 
 
 def inflight_refs(git_dir: Path) -> list[str]:

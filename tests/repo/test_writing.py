@@ -388,10 +388,11 @@ def test_wherever_a_writer_is_killed_main_is_whole_and_the_next_one_goes_on(
     git(repo.git_dir, "fsck", "--strict")
 
 
-def test_an_unfinished_pack_goes_when_it_is_old(repo: Repo, commit: Commit) -> None:
+@pytest.mark.parametrize("name", ["tmp_pack_{}", ".tmp-{}-pack-0123.pack"])
+def test_an_unfinished_pack_goes_when_it_is_old(repo: Repo, commit: Commit, name: str) -> None:
     commit(repo, {"a": b"1"})
     folder = repo.git_dir / "objects/pack"
-    old, young = folder / "tmp_pack_old", folder / "tmp_pack_young"
+    old, young = folder / name.format(1), folder / name.format(2)
     for path in (old, young):
         path.write_bytes(b"PACK")
     os.utime(old, (time.time() - 4000,) * 2)
