@@ -37,7 +37,7 @@ def approve_in_editor(
         require_person(store, yes=yes)
         decisions = _Decisions(call, store, person, yes)
         shown: dict[str, ProposalDiff] = {}
-        for given in [line.id for line in store.proposals()] if every else ids:
+        for given in list(store.proposal_ids()) if every else ids:
             try:
                 diff = store.diff(given)
             except GitmemError as error:

@@ -21,10 +21,17 @@ if TYPE_CHECKING:
     from gitmem.memory import MemoryStore
 
 
+SHOWN = 100
+"""Proposals that are read and listed unless all are wanted."""
+
+
 @command("proposals", example="gitmem proposals")
 @click.option("--kept", is_flag=True, help="Those that were put aside on this machine instead.")
-def proposals(call: Call, kept: bool) -> None:
+@click.option("--all", "every", is_flag=True, help=f"All, not only the first {SHOWN}.")
+def proposals(call: Call, kept: bool, every: bool) -> None:
     """List the proposals that are open.
+
+    Of very many the first are listed; with --json it is always all.
 
     A proposal that was rejected, or of which a part was approved, is kept for 90 days.
     """
@@ -32,7 +39,7 @@ def proposals(call: Call, kept: bool) -> None:
         if kept:
             _list_kept(call, store.kept())
         else:
-            _list_open(call, store.proposals())
+            _list_open(call, store.proposals(limit=None if every or call.json else SHOWN))
 
 
 def _list_open(call: Call, found: Sequence[ProposalSummary]) -> None:
@@ -230,7 +237,7 @@ def _each(
     codes, documents = [DONE], []
     with call.opened() as store:
         require_person(store, yes=yes)
-        wanted = [line.id for line in store.proposals()] if every else ids
+        wanted = list(store.proposal_ids()) if every else ids
         if not wanted and not call.json:
             call.output.out.line("No proposal is open.")
         for given in dict.fromkeys(wanted):

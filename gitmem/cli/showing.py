@@ -175,7 +175,7 @@ def show_status(out: Stream, found: Status) -> None:
         ("store", found.path),
         ("accepted", found.manifest_commit),
         ("records", counted_records(found)),
-        ("proposals", f"{found.open_proposals} open, {found.waiting} waiting for a person"),
+        ("proposals", counted_proposals(found)),
         ("queued turns", f"{found.spool}"),
     ]
     rows += [("stray commit", Styled(stray, "warn")) for stray in found.strays]
@@ -183,6 +183,12 @@ def show_status(out: Stream, found: Status) -> None:
         out.line(Styled(f"{label:<14}", "dim"), value)
     show_worries(out, found)
     show_next(out, found.next)
+
+
+def counted_proposals(found: Status) -> str:
+    """How many proposals are open, and how many of those that were looked at wait."""
+    of = f" of the first {found.looked_at}" if found.looked_at < found.open_proposals else ""
+    return f"{found.open_proposals} open, {found.waiting}{of} waiting for a person"
 
 
 def counted_records(found: Status) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from gitmem.cli.output import Output, Styled
-from gitmem.cli.showing import counted_records, runnable, show_next, show_worries
+from gitmem.cli.showing import counted_proposals, counted_records, runnable, show_next, show_worries
 from gitmem.config import STORE_VARIABLE, find_store
 from gitmem.errors import NotFound
 
@@ -68,7 +68,7 @@ def _with_store(output: Output, found: Status) -> None:
     out.line(Styled("records    ", "dim"), counted_records(found))
     out.line(
         Styled("proposals  ", "dim"),
-        f"{found.open_proposals} open, {found.waiting} waiting for a person",
+        counted_proposals(found),
     )
     worries = (found.problems[:_WORRIES], found.warnings[:_WORRIES])
     show_worries(out, replace(found, problems=worries[0], warnings=worries[1]))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 100
-"""Open proposals that are all read within the time in which a shell may wait."""
+"""Open proposals that are all read within the time in which a shell, or ``status``, may wait."""
 
 
 class Checking(Deciding, Reading):
@@ -21,10 +21,12 @@ class Checking(Deciding, Reading):
     def status(self) -> Status:
         """Return what is there, whether something is wrong, and what to do next."""
         from gitmem.services.inspecting import status
+        from gitmem.services.queue import first_proposals
 
         store = self._opened()
         with store.snapshot():
-            return self._noted(status(store, self._sessions(), self.proposals(), self._now()))
+            queue, count = first_proposals(store, _FEW)
+            return self._noted(status(store, self._sessions(), queue, count, self._now()))
 
     def proposal_ids(self) -> dict[str, str]:
         """Return the ids of the open proposals, each with what it does as far as that is quick."""
@@ -47,17 +49,22 @@ class Checking(Deciding, Reading):
         """
         from dataclasses import replace
 
-        from gitmem.errors import GitmemError
+        from gitmem.errors import GitFailed, GitmemError
         from gitmem.results import FsckReport, Problem
         from gitmem.services.repairing import repair as put_right
         from gitmem.services.verifying import fsck
         from gitmem.store.misplaced import misplaced_problems
 
         store = self._opened()
-        done = put_right(store, self._sessions(), self._now()) if repair else ()
+        done: list[str] = []
+        if repair:
+            try:
+                done += put_right(store, self._sessions(), self._now())
+            except GitFailed as error:  # the report says what can be done
+                self._note(f"could not repair everything: {error.message}")
         misplaced = misplaced_problems(store.repo, every_file=True)
         try:
-            found = fsck(store, progress)
+            found = fsck(store, self._sessions(), progress)
         except GitmemError as error:
             if not misplaced:
                 raise

@@ -25,11 +25,20 @@ if TYPE_CHECKING:
 class Deciding(OpenMemory):
     """The operations on open proposals."""
 
-    def proposals(self) -> builtins.list[ProposalSummary]:
-        """Return every open proposal and what it waits for."""
-        from gitmem.services.queue import proposals
+    def proposals(self, *, limit: int | None = None) -> builtins.list[ProposalSummary]:
+        """Return the open proposals by id, and what each waits for.
 
-        return self._noted(proposals(self._opened()))
+        Of more than ``limit`` the first are returned, and a note says how many there are.
+        """
+        from gitmem.services.queue import first_proposals
+
+        found, count = first_proposals(self._opened(), limit)
+        if len(found) < count:
+            self._note(
+                f"the first {len(found)} of {count} open proposals; for all of them: "
+                "gitmem proposals --all"
+            )
+        return self._noted(found)
 
     def diff(self, proposal: str) -> ProposalDiff:
         """Return an open proposal as a person reads it, by the beginning of its id.

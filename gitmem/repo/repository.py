@@ -23,6 +23,7 @@ from gitmem.repo.places import misplaced_for_refs
 from gitmem.repo.publish import RefUpdate, move_refs
 from gitmem.repo.reader import Reader
 from gitmem.repo.recovery import (
+    clear_broken_inflight,
     clear_inflight_locks,
     clear_packs,
     clear_ref_locks,
@@ -214,6 +215,7 @@ class Repo:
         clear_unfinished(self.private)
         self.healed += clear_own_locks(self.git_dir)
         self.healed += clear_inflight_locks(self.git_dir)
+        self.healed += clear_broken_inflight(self.git_dir)
         self.healed += clear_ref_locks(self.git_dir)
         self.healed += clear_packs(self.git_dir)
         dead = [ref for ref in inflight_refs(self.git_dir) if ref not in self._inflight]

@@ -352,7 +352,10 @@ class UnreadableRecord(_Result):
 
 @dataclass(frozen=True)
 class Status(_Result):
-    """The state of a store, and what to do next."""
+    """The state of a store, and what to do next.
+
+    ``waiting`` is how many of the open proposals wait, of the first ``looked_at`` of them.
+    """
 
     store: str
     path: str
@@ -366,6 +369,7 @@ class Status(_Result):
     problems: tuple[UnreadableRecord, ...]
     warnings: tuple[str, ...]
     next: tuple[str, ...]
+    looked_at: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the documented JSON shape."""
@@ -374,7 +378,11 @@ class Status(_Result):
             "path": self.path,
             "manifest_commit": self.manifest_commit,
             "records": {"count": self.count, "by_type": self.by_type},
-            "proposals": {"open": self.open_proposals, "waiting": self.waiting},
+            "proposals": {
+                "open": self.open_proposals,
+                "waiting": self.waiting,
+                "looked_at": self.looked_at,
+            },
             "spool": self.spool,
             "strays": list(self.strays),
             "problems": [problem.to_json() for problem in self.problems],

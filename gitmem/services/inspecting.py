@@ -35,9 +35,15 @@ from gitmem.store.view_file import restore_view
 
 
 def status(
-    store: Store, sessions: SessionFiles, queue: Sequence[ProposalSummary], now: float
+    store: Store,
+    sessions: SessionFiles,
+    queue: Sequence[ProposalSummary],
+    count: int,
+    now: float,
 ) -> Status:
-    """Return the state of a store. ``queue`` is what ``proposals`` says, ``now`` in seconds.
+    """Return the state of a store.
+
+    ``queue`` is what ``proposals`` says of the first of ``count`` open ones; ``now`` in seconds.
 
     A view that is missing or edited in the checked-out files is rebuilt by the way.
     """
@@ -54,6 +60,9 @@ def status(
     steps = [*_about_damage(store, misplaced), *_about_work_trees(store, now)]
     steps += _about_edits(store, head, queue, misplaced)
     steps += _about_queue(store, queue)
+    if len(queue) < count:
+        why = f"{count} proposals are open, and only the first {len(queue)} were looked at; see all"
+        steps.append(_step(why, "proposals --all"))
     if not manifest.records.count and not queue and not misplaced:
         steps += _first_steps(sessions)
     steps += [*_about_kept(store, queue), *_about_hooks(store)]
@@ -63,8 +72,9 @@ def status(
         manifest_commit=head.accepted,
         count=manifest.records.count,
         by_type=by_type,
-        open_proposals=len(queue),
+        open_proposals=count,
         waiting=len(waiting),
+        looked_at=len(queue),
         spool=0,
         strays=head.strays,
         problems=(
@@ -162,7 +172,7 @@ def _edited(store: Store, head: Head, misplaced: Sequence[Problem]) -> Iterator[
     away = {Path(one.where) for one in misplaced}
     tip = checked_out(store, head)
     for tree in main_work_trees(store.repo)[0]:
-        for edit in edits_in_files(store.repo, tree, head.tip):
+        for edit in edits_in_files(store.repo, tree, tip):
             file = tree.path / edit.path
             if edit.path not in (VIEW, MANIFEST) and away.isdisjoint((file, *file.parents)):
                 yield edit.path

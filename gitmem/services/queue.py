@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gitmem.documents import clean_reason
 from gitmem.domain.kept import Closing
 from gitmem.domain.layout import KEPT
@@ -27,13 +29,19 @@ from gitmem.store.view_file import restore_view
 
 def proposals(store: Store) -> list[ProposalSummary]:
     """Return every open proposal, by id; one that cannot be read is there with its reason."""
+    return first_proposals(store, None)[0]
+
+
+def first_proposals(store: Store, limit: int | None) -> tuple[list[ProposalSummary], int]:
+    """Return open proposals as :func:`proposals`, the first ``limit``, and how many are open."""
+    every = store.open_proposals()
     found = []
-    for proposal_id, tip in store.open_proposals().items():
+    for proposal_id, tip in islice(every.items(), limit):
         try:
             found.append(judged_summary(store.judged_as(proposal_id, tip)))
         except GitmemError as error:
             found.append(_off_main(store, proposal_id, tip) or _unreadable(proposal_id, error))
-    return found
+    return found, len(every)
 
 
 def _off_main(store: Store, proposal_id: str, tip: str) -> ProposalSummary | None:

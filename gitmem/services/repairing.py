@@ -115,8 +115,8 @@ def _projection(store: Store, now: int) -> Iterator[str]:
 
 
 def _files_for_refs(store: Store, now: int) -> Iterator[str]:
-    """Move away files that stand where proposals' refs are and name no commit."""
-    for ref, file in store.broken_proposals().items():
+    """Move away files that stand where gitmem's refs are and name no commit."""
+    for ref, file in store.broken_refs().items():
         yield _moved_away(store, ref, file, now)
 
 

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from gitmem.cache import CommitRow, Damaged, Projection, Unusable
 from gitmem.cache.comparing import difference
 from gitmem.domain.layout import CACHE, MAIN, PROPOSALS
-from gitmem.domain.shell import shell_word
-from gitmem.errors import GitFailed, GitmemError
+from gitmem.errors import GitFailed, GitmemError, InvalidInput, NotFound
 from gitmem.results import FsckReport, Problem, Progress
+from gitmem.sessions import SessionFiles
 from gitmem.store import Ledger, Store
+from gitmem.store.amiss import branch_fix, refs_amiss, sessions_amiss, stand_ins
+from gitmem.store.newest import read_newest
+from gitmem.store.readable import newest_readable
+from gitmem.store.restoring import restoring
 
 _UNDO = (
     "It is no memory, and the next merge passes over it. To propose what it says: gitmem adopt. "
     "To take it off main: gitmem fsck --repair"
 )
 _PASSED = "A later merge passed over it. To propose what it says: gitmem adopt "
-_FETCH = "Fetch the missing objects from another copy of this memory."
+_MOVED = "main names no commit; to make it again where it was last: gitmem fsck --repair"
+_MALFORMED = re.compile(r"(?:error|warning) in (?:tree|commit|blob|tag) [0-9a-f]{40}: ")
+_BROKEN = ("missing", "broken link", "corrupt", "empty", "unable to", "mismatch", "not found")
+_KEPT_BACK = (
+    "A stray brought it into the history of main, where it stays once it was passed over: nothing "
+    "that is remembered is in it, but a host that checks what it is sent may refuse the history"
+)
 
 
-def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
+def fsck(store: Store, sessions: SessionFiles, progress: Progress | None = None) -> FsckReport:
     """Verify the whole of main anew, without trusting the projection.
 
     Raises:
         NotFound: there is no main, or it does not begin a memory.
+        Refused: it begins with another memory's first commit.
     """
+    problems = _main(store)
+    if problems:
+        return FsckReport(False, 0, tuple(problems))
     fresh = Projection.open(None)
-    problems: list[Problem] = []
     try:
         ledger = Ledger(store.repo, fresh)
         head = ledger.catch_up(progress)
@@ -38,13 +54,39 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
         problems += _branches(store, ledger)
         store.keep_lost()
         problems += _lost(store, ledger)
+        problems += [*refs_amiss(store), *stand_ins(store)]
+        problems += sessions_amiss(store, sessions, ledger)
     except GitFailed as error:
         rows, passed = [], []
-        problems.append(Problem(str(store.repo.git_dir), error.message, error.hint or _FETCH))
+        problems.append(Problem(str(store.repo.git_dir), error.message, _fix(store, error)))
     finally:
         fresh.close()
     problems += _objects(store)
     return FsckReport(not problems, len(rows), tuple(problems), tuple(passed))
+
+
+def _main(store: Store) -> list[Problem]:
+    """Name a main that is no commit."""
+    try:
+        tip = store.repo.read_ref(MAIN)
+        if tip is not None:
+            store.repo.reader.commit(tip)
+    except InvalidInput as error:
+        return [Problem(MAIN, error.message, _MOVED)]
+    except NotFound as error:
+        newest = read_newest(store.repo)
+        fix = _MOVED if newest not in (None, tip) else restoring(store.repo)
+        return [Problem(MAIN, error.message, fix)]
+    except GitFailed as error:
+        return [Problem(MAIN, error.message, restoring(store.repo))]
+    return []
+
+
+def _fix(store: Store, error: GitFailed) -> str:
+    """What to do where git could not go on: an object is missing or damaged, or something else."""
+    if error.hint:
+        return error.hint
+    return f"Look at the repository with: git -C {store.repo.shell_word} fsck --full"
 
 
 def _stray(row: CommitRow, fix: str) -> Problem:
@@ -62,12 +104,12 @@ def _lost(store: Store, ledger: Ledger) -> list[Problem]:
             f"git -C {where} update-ref -d {ref}",
         )
         for ref, oid in store.lost_mains(ledger).items()
+        if store.repo.reader.read(oid) is not None  # else it is among the refs that keep nothing
     ]
 
 
 def _branches(store: Store, ledger: Ledger) -> list[Problem]:
     found = []
-    where = store.repo.shell_word
     for ref, tip in sorted(store.repo.refs(PROPOSALS).items()):
         name = ref.removeprefix(PROPOSALS)
         try:
@@ -75,14 +117,11 @@ def _branches(store: Store, ledger: Ledger) -> list[Problem]:
             if branch.proposal.id != name:
                 raise GitmemError(f"the branch holds the proposal {branch.proposal.id}")
         except GitmemError as error:
-            fix = (
-                "It cannot be merged. To cut off what was made by hand: gitmem fsck --repair. "
-                f"To remove it: git -C {where} branch -D {shell_word('proposals/' + name)}"
-            )
+            mended = newest_readable(store, name, tip) is not None
+            fix = branch_fix(store, name, mended=mended)
+            if isinstance(error, (GitFailed, NotFound)):
+                fix = f"{restoring(store.repo)} {fix}"
             found.append(Problem(ref, error.message, fix))
-    for ref, file in store.broken_proposals().items():
-        fix = f"git passes over it. To remove it: rm {shell_word(str(file))}"
-        found.append(Problem(ref, "the file of this ref does not name a commit", fix))
     return found
 
 
@@ -126,6 +165,15 @@ def _objects(store: Store) -> list[Problem]:
         Problem(
             str(store.repo.git_dir),
             f"git fsck: {what}",
-            _FETCH,
+            _git_fix(store, [*lines, *errors]),
         )
     ]
+
+
+def _git_fix(store: Store, lines: Sequence[str]) -> str:
+    """What to do about what git's own check says, by what it calls it."""
+    if lines and all(_MALFORMED.match(line) for line in lines):
+        return _KEPT_BACK
+    if any(word in line for line in lines for word in _BROKEN):
+        return restoring(store.repo)
+    return f"Put right what git names, and look again: git -C {store.repo.shell_word} fsck --full"

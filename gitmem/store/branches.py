@@ -12,11 +12,11 @@ from gitmem.domain.actors import is_person
 from gitmem.domain.commit_message import CommitMessage, write_message
 from gitmem.domain.instants import parse_instant
 from gitmem.domain.kept import Closing
-from gitmem.domain.layout import PROPOSALS
+from gitmem.domain.layout import INFLIGHT, KEPT, PROPOSALS
 from gitmem.domain.objects import ZERO, Identity
 from gitmem.domain.planned import LEDGER_IDENTITY
 from gitmem.domain.policy import Decision
-from gitmem.domain.proposal import proposal_message, rebase_message
+from gitmem.domain.proposal import is_proposal_id, proposal_message, rebase_message
 from gitmem.domain.review import Review, review_message
 from gitmem.domain.shell import shell_word
 from gitmem.domain.verify import Branch, Ground, judge
@@ -172,11 +172,18 @@ class Branches(Keeping):
         """
         return self._broken(self.repo.refs(PROPOSALS))
 
-    def _broken(self, listed: Collection[str]) -> dict[str, Path]:
-        folder = self.repo.git_dir / PROPOSALS
+    def broken_refs(self) -> dict[str, Path]:
+        """Return such files for every ref of gitmem's own."""
+        found: dict[str, Path] = {}
+        for prefix in (PROPOSALS, KEPT, INFLIGHT):
+            found |= self._broken(self.repo.refs(prefix), prefix)
+        return found
+
+    def _broken(self, listed: Collection[str], prefix: str = PROPOSALS) -> dict[str, Path]:
+        folder = self.repo.git_dir / prefix
         found = {}
         for file in sorted(folder.rglob("*")):
-            ref = PROPOSALS + file.relative_to(folder).as_posix()
+            ref = prefix + file.relative_to(folder).as_posix()
             if ref in listed or file.suffix == ".lock" or (file.is_dir() and not file.is_symlink()):
                 continue
             if self._is_ref(ref) or not os.path.lexists(file):
@@ -217,6 +224,11 @@ class Branches(Keeping):
         Raises:
             NotFound: none or several do.
         """
+        tip = self.repo.read_ref(PROPOSALS + prefix) if is_proposal_id(prefix) else None
+        if tip is not None:
+            self.head()
+            if self.projection.decided(prefix) is None:
+                return prefix, tip  # without a look at all the others
         proposals = self.open_proposals()
         what = None if prefix in proposals else self.projection.decided(prefix)
         if what:

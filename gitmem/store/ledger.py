@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
-from gitmem.cache import CommitRow
+from gitmem.cache import CommitRow, RecordRow
 from gitmem.documents import read_policy
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import (
@@ -42,9 +42,8 @@ from gitmem.store.decided import check_decided, read_decided
 from gitmem.store.facts import committed_at, message_of
 from gitmem.store.folding import Fold, Prepared
 from gitmem.store.newest import read_newest
+from gitmem.store.restoring import restoring
 from gitmem.store.root import check_root
-
-_FETCH = "Fetch the missing objects from another copy of this memory."
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,9 @@ class Ledger(Fold):
                     return chain, True
                 chain.append(oid)
         except NotFound as error:
-            raise GitFailed(f"main cannot be read: {error.message}", hint=_FETCH) from error
+            raise GitFailed(
+                f"main cannot be read: {error.message}", hint=restoring(self._repo)
+            ) from error
         return chain, False
 
     def _fold(self, oid: str) -> None:
@@ -228,7 +229,7 @@ class Ledger(Fold):
         except (NotFound, GitFailed) as error:
             # Not the commit's fault: were it taken for a stray, a merge would pass it over.
             what = f"{oid} on main cannot be verified: {error.message}"
-            raise GitFailed(what, hint=_FETCH) from error
+            raise GitFailed(what, hint=restoring(self._repo)) from error
         else:
             if planned.oid == oid:
                 return
@@ -280,6 +281,10 @@ class Ledger(Fold):
         """
         check_chain(self._repo, self._projection, *astuple(head))
         check_contents(self.facts, self._projection, self.facts.ground(head.accepted))
+
+    def records(self) -> list[RecordRow]:
+        """Return the rows of what is remembered, as the projection has them."""
+        return self._projection.records()
 
     # --- planning -------------------------------------------------------------------------
 

@@ -21,7 +21,10 @@ def newest_readable(store: Store, name: str, tip: str) -> str | None:
     last one before is found by halving, however many there are.
     """
     walked = islice(store.repo.first_parents(tip), _LOOKED_AT)
-    chain = list(takewhile(lambda oid: not store.ledger.is_accepted(oid), walked))[::-1]
+    try:
+        chain = list(takewhile(lambda oid: not store.ledger.is_accepted(oid), walked))[::-1]
+    except GitmemError:  # a commit of it is missing or damaged
+        return None
     for start, oid in enumerate(chain[:_BEGINNING]):
         if _is_readable(store, name, oid):
             end = bisect_left(
