@@ -36,6 +36,8 @@ def fsck(call: Call, repair: bool) -> int:
         out.line(f"passed over: {stray.where}: {stray.what}")
         if stray.fix:
             out.line(f"fix: {stray.fix}", indent=2)
+    for warning in found.warnings:
+        out.line(Styled("warning: ", "warn"), warning)
     commits = "1 commit" if found.commits == 1 else f"{found.commits} commits"
     if found.ok:
         out.line(Styled("ok", "good"), f": {commits} verified down to genesis")

@@ -62,6 +62,8 @@ _PINS: tuple[tuple[str, str], ...] = (
     ("core.protectHFS", "true"),
     ("core.protectNTFS", "true"),
     ("core.symlinks", "false"),
+    # Above this, git takes a file for one that it cannot show or check.
+    ("core.bigFileThreshold", "512m"),
     ("i18n.commitEncoding", "UTF-8"),
     ("i18n.logOutputEncoding", "UTF-8"),
     ("commit.gpgSign", "false"),

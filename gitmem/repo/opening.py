@@ -107,20 +107,33 @@ def read_config(common: Path) -> bytes:
     return found
 
 
+def is_plain(config: bytes) -> bool:
+    """Whether every line of :func:`read_config` is such as git writes into a new repository."""
+    return all(_PLAIN_LINE.fullmatch(line) for line in config.splitlines())
+
+
 def list_config(common: Path) -> dict[str, str]:
     """What the repository's own configuration says, keys in lower case, the last value counts.
+
+    That of a work tree alone (``config.worktree``) counts with it.
 
     Raises:
         GitmemError: git cannot read it.
     """
+    listed = _listed(common / "config")
+    if (common / "config.worktree").is_file():
+        listed |= _listed(common / "config.worktree")
+    return listed
+
+
+def _listed(config: Path) -> dict[str, str]:
     # From a file, not from a repository: git would refuse to start in one it does not know.
-    command = [require_git(), "config", "-z", "--includes", "--list", "-f", str(common / "config")]
-    process = start(command, cwd=common.parent, stdin=subprocess.DEVNULL)
+    command = [require_git(), "config", "-z", "--includes", "--list", "-f", str(config)]
+    process = start(command, cwd=config.parent.parent, stdin=subprocess.DEVNULL)
     result = finish(process, "config", None, DEFAULT_TIMEOUT, _MAX_LISTING)
     if result.code != 0:
         raise GitmemError(
-            f"{common / 'config'}: git cannot read it: {git_reason(result.err)}",
-            hint=_repair(common / "config"),
+            f"{config}: git cannot read it: {git_reason(result.err)}", hint=_repair(config)
         )
     listed = {}
     for item in result.out.decode("utf-8", "surrogateescape").split("\0"):
@@ -193,7 +206,7 @@ def check_git_takes(git_dir: Path) -> None:
 
 def _check_usable(dirs: GitDirs, config: bytes) -> None:
     """Ask git about a repository in which something is not as git itself writes it."""
-    plain = all(_PLAIN_LINE.fullmatch(line) for line in config.splitlines())
+    plain = is_plain(config)
     for git_dir in {dirs.common, dirs.private}:
         if not plain or not _is_head(read_pointer(git_dir / "HEAD")):
             check_git_takes(git_dir)

@@ -333,13 +333,15 @@ class Problem(_Result):
 @dataclass(frozen=True)
 class FsckReport(_Result):
     """The outcome of verifying every commit of main. Strays that a merge passed over are no
-    problem any more; they stand in ``passed_over``. ``repaired`` says what was put right before."""
+    problem any more; they stand in ``passed_over``. ``repaired`` says what was put right before,
+    ``warnings`` what plain git would do here and gitmem does not."""
 
     ok: bool
     commits: int
     problems: tuple[Problem, ...]
     passed_over: tuple[Problem, ...] = ()
     repaired: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

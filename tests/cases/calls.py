@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from gitmem import MemoryStore
 from gitmem.cli import main
@@ -22,6 +25,8 @@ SAID = {
     "old-port": "The staging server listens on port 8081.",
     "ci-host": "The build machine is called 小雨 and stands in Dalian.",
     "log-level": "Production logs warnings and errors only.",
+    "office-days": "我们周二和周四在办公室。",
+    "lunch-break": "Nobody is called between noon and one.",
 }
 
 
@@ -34,6 +39,7 @@ class Ids:
     stale: str
     merged: str
     kept: str
+    pair: str
 
 
 def build(project: Path) -> Ids:
@@ -65,7 +71,8 @@ def build(project: Path) -> Ids:
         stale = memory.propose(change_set([user(revised)], change)).proposal
         assert stale
         memory.edit("use-tabs", body="Use tabs, not spaces, everywhere.", person=ADA)
-        return Ids(proposed("db-choice"), proposed("deploy-day"), stale, merged, kept)
+        pair = proposed("office-days", "lunch-break")
+        return Ids(proposed("db-choice"), proposed("deploy-day"), stale, merged, kept, pair)
 
 
 def reads(ids: Ids) -> list[list[str]]:
@@ -93,7 +100,10 @@ def reads(ids: Ids) -> list[list[str]]:
 
 
 def writes(ids: Ids, folder: Path) -> list[list[str]]:
-    """Calls that change the memory, each after the other; their input lies in ``folder``."""
+    """Calls that change the memory, each after the other; their input lies in ``folder``.
+
+    What asks for an editor gets :data:`EDITOR`, and a person at a terminal who says yes.
+    """
     folder.mkdir(exist_ok=True)
     chat, change = folder / "chat.json", folder / "change.json"
     said = [user("Always write commit messages in English.")]
@@ -108,13 +118,17 @@ def writes(ids: Ids, folder: Path) -> list[list[str]]:
         ["propose", str(change)],
         ["approve", ids.open, "--yes"],
         ["reject", ids.refusable, "--reason=太早", "--yes"],
+        ["approve", ids.pair, "--only=office-days", "--yes"],
         ["rebase", ids.stale],
+        ["approve", ids.stale, "--edit"],
         ["revert", ids.merged, "--yes"],
         ["reopen", ids.kept],
         ["edit", "use-tabs", "--body=Use tabs of width 8.", "--yes"],
         ["forget", "brief", "--yes"],
         ["policy", "set", "daily_proposals", "30", "--yes"],
+        ["policy", "edit"],
         ["fsck", "--repair"],
+        ["hooks", "remove", "git"],
         ["hooks", "install", "git"],
     ]
 
@@ -123,21 +137,77 @@ def writes(ids: Ids, folder: Path) -> list[list[str]]:
 MAKES_A_STORE = {"init"}
 
 
+#: Rewords the proposal that it is given, and raises a limit of the policy.
+EDITOR = "sed -i -e 's/width four/width two 两格/' -e 's/daily_proposals: .*/daily_proposals: 40/'"
+
+#: What the calls above leave to be remembered.
+NAMES = {"use-tabs", "db-choice", "run-tests", "office-days"}
+
+
 @contextlib.contextmanager
 def _streams() -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    """No input, and everything that is printed."""
     out, err = io.BytesIO(), io.BytesIO()
-    before = sys.stdin, sys.stdout, sys.stderr
-    sys.stdin = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    sys.stdout = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
-    sys.stderr = io.TextIOWrapper(err, encoding="utf-8", write_through=True)
-    try:
+    with _standing_in(io.BytesIO(), out, err):
         yield out, err
+
+
+@contextlib.contextmanager
+def _terminal() -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    """A terminal at which somebody says yes to whatever is asked, and an editor."""
+    import pty
+
+    out, err = io.BytesIO(), io.BytesIO()
+    ours, theirs = pty.openpty()
+    reading = threading.Thread(target=_read_all, args=(ours, err))
+    os.write(ours, b"y\n" * 8)
+    reading.start()
+    before = os.environ.get("VISUAL")
+    os.environ["VISUAL"] = EDITOR
+    try:
+        with (
+            open(theirs, "rb", buffering=0) as typed,
+            open(os.dup(theirs), "wb", buffering=0) as shown,
+            _standing_in(io.BufferedReader(typed), out, shown),
+        ):
+            yield out, err
+    finally:
+        os.environ.pop("VISUAL")
+        if before is not None:
+            os.environ["VISUAL"] = before
+        reading.join()
+        os.close(ours)
+
+
+def _read_all(terminal: int, into: io.BytesIO) -> None:
+    while True:
+        try:
+            chunk = os.read(terminal, 65536)
+        except OSError:  # the other end was closed
+            return
+        into.write(chunk.replace(b"\r\n", b"\n"))
+
+
+@contextlib.contextmanager
+def _standing_in(typed: BinaryIO, out: BinaryIO, err: BinaryIO) -> Iterator[None]:
+    before = sys.stdin, sys.stdout, sys.stderr
+    printed = [io.TextIOWrapper(s, encoding="utf-8", write_through=True) for s in (out, err)]
+    sys.stdin = io.TextIOWrapper(typed, encoding="utf-8")
+    sys.stdout, sys.stderr = printed
+    try:
+        yield
     finally:
         sys.stdin, sys.stdout, sys.stderr = before
+        for stream in printed:
+            stream.detach()  # it would close what is read afterwards
 
 
 def call(store: Path, *args: str) -> Done:
-    """Run a command line in this process, on ``store``; nobody is at a terminal."""
-    with _streams() as (out, err):
+    """Run a command line in this process, on ``store``.
+
+    Nobody is at a terminal, unless it asks for an editor.
+    """
+    edits = "--edit" in args or args[:2] == ("policy", "edit")
+    with _terminal() if edits else _streams() as (out, err):
         code = main(["--store", str(store), *args])
-        return Done(code, out.getvalue().decode("utf-8"), err.getvalue().decode("utf-8"))
+    return Done(code, out.getvalue().decode("utf-8"), err.getvalue().decode("utf-8"))

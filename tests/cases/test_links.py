@@ -48,7 +48,7 @@ def test_a_link_inside_a_memory_leads_no_command_out_of_it(
     before = everything(outside)
     for args in [*reads(project.ids), *writes(project.ids, tmp_path / "in"), ["fsck"]]:
         done = call(project.store, *args)
-        assert done.code in (0, 1), (args, done)
+        assert done.code in (0, 1, 4), (args, done)
         assert secret not in done.out + done.err, (args, done)
         assert everything(outside) == before, args
 

@@ -14,13 +14,11 @@ from gitmem.cli import main
 from gitmem.errors import Busy
 from gitmem.repo import RefUpdate, Repo
 from gitmem.repo.environment import git_executable
-from tests.cases.calls import call, reads, writes
+from tests.cases.calls import NAMES, call, reads, writes
 from tests.cases.conftest import Project
 from tests.cases.test_git_state import everything, run_all
 from tests.cli.harness import ADA
 from tests.store.stories import MAIN, plain, rev
-
-NAMES = {"use-tabs", "db-choice", "run-tests"}
 
 
 def names(store: Path) -> set[str]:
