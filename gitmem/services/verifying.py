@@ -8,13 +8,8 @@ from collections.abc import Sequence
 from gitmem.cache import CommitRow, Damaged, Projection, Unusable
 from gitmem.cache.comparing import difference
 from gitmem.domain.layout import CACHE, MAIN, PROPOSALS
-<<<<<<< HEAD
 from gitmem.errors import GitFailed, GitmemError, InvalidInput, NotFound
-=======
-from gitmem.domain.shell import shell_word
-from gitmem.errors import GitFailed, GitmemError
 from gitmem.repo.oddities import foreign_hooks, hooks_sentence, odd_settings
->>>>>>> 840d75b (Say in status and fsck what plain git would run here and gitmem does not; prove it on a trapped git directory, and a person's state in every other state of git)
 from gitmem.results import FsckReport, Problem, Progress
 from gitmem.sessions import SessionFiles
 from gitmem.store import Ledger, Store
