@@ -17,12 +17,20 @@ from gitmem.domain.session import REDACTION_MARK
 from gitmem.domain.shown import Shown
 from gitmem.redaction.encoded import find_encoded
 from gitmem.redaction.finding import Span
-from gitmem.redaction.keys import find_keys, find_rest_of_key
+from gitmem.redaction.keys import ends_in_key, find_keys, find_rest_of_key
 from gitmem.redaction.places import folded
 from gitmem.redaction.plugins import find_with_plugins
 from gitmem.redaction.sayings import find_sayings
 
-__all__ = ["Redacted", "SecretFinding", "find_secrets", "marks", "redact", "redact_continuation"]
+__all__ = [
+    "Redacted",
+    "SecretFinding",
+    "ends_in_key",
+    "find_secrets",
+    "marks",
+    "redact",
+    "redact_continuation",
+]
 
 _MARK = re.compile(re.escape(REDACTION_MARK) + r"(?P<kind>[a-z]{1,20}(?:-[a-z]{1,20}){0,2})\]")
 #: Kinds that say less than a vendor's: where both fit, the vendor's is named.

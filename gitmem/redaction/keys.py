@@ -164,6 +164,16 @@ def find_rest_of_key(before: str, text: str) -> Span | None:
     return None
 
 
+def ends_in_key(text: str) -> bool:
+    """Whether a key was perhaps cut off at the end of ``text``, and goes on in what follows it."""
+    tail = text.rstrip()[-200:]
+    return any(
+        match.end() == len(tail) and len(match["body"]) < rule.length
+        for rule, pattern, _ in _FIXED
+        for match in pattern.finditer(tail)
+    )
+
+
 class _Blobs:
     """The long runs of base64 in a text: data, in which a key's letters are chance."""
 

@@ -17,7 +17,7 @@ from gitmem.domain.validation import first_problem
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.results import Progress
 from gitmem.sessions import Captured as Kept
-from gitmem.sessions import SessionFiles, Spans
+from gitmem.sessions import Mark, SessionFiles, Spans
 from gitmem.store import Store
 from gitmem.transcripts import (
     OwnSession,
@@ -86,29 +86,85 @@ def capture_transcript(
 ) -> Captured | Own:
     """Read a transcript and store what is new of it, message by message.
 
-    ``again`` says that what was read before will be read once more, which the notes then say.
+    A file that has only grown since it was read is read on from there. ``again`` says that what
+    was read before will be read once more, which the notes then say.
 
     Raises:
         NotFound, InvalidInput: there is no such file, or it is no conversation, or an empty one.
     """
-    own, speakers = OwnSession(), set[str]()
-    with open_transcript(path, format) as reading:
-        seen = _watched(reading, str(path), own, speakers, progress)
-        with sessions.stage(seen) as staged:
+    mark = sessions.find_mark(path)
+    watch = _Watch(progress) if mark is None else _Watch.resumed(progress, mark)
+    read = None if mark is None else mark.read
+    with open_transcript(path, format, read) as reading:
+        if not reading.goes_on:
+            mark, watch = None, _Watch(progress)
+        base = mark.messages if mark else 0
+        with sessions.stage(watch.messages(reading, str(path), base), base) as staged:
             counts, notes = _counts(reading.counts), list(reading.notes)
-            if own.why is not None:
-                return Own(own.why, counts, tuple(notes))
+            if watch.own.why is not None:
+                return Own(watch.own.why, counts, tuple(notes))
             with store.repo.lock():
-                kept = sessions.keep(
-                    staged,
-                    reading.format,
-                    attested="file",
-                    now=format_instant(now),
-                    source=reading.source_id,
-                )
-    if "human" not in speakers and any(what.startswith("used") for what in counts):
+                if mark:
+                    kept = sessions.keep_on(staged, mark, "file")
+                else:
+                    kept = sessions.keep(
+                        staged,
+                        reading.format,
+                        attested="file",
+                        now=format_instant(now),
+                        source=reading.source_id,
+                    )
+                state = reading.state()
+                # Last: a mark must never be ahead of what is kept.
+                if kept and state and not staged.is_cut:
+                    sessions.put_mark(path, kept, state, watch.state())
+    if kept is None:  # the session is not as it was left, so nothing was kept
+        sessions.forget_mark(path)
+        return capture_transcript(store, sessions, path, format, now, progress, again=again)
+    if not watch.heard_person and any(what.startswith("used") for what in counts):
         notes.append("no part of it is a person's own words")
     return _captured(kept, counts, notes, again=again)
+
+
+class _Watch:
+    """Watches the messages of a conversation pass: whose they are, and whether it is our own."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.own = OwnSession()
+        self.heard_person = False
+        self._progress = progress
+
+    @classmethod
+    def resumed(cls, progress: Progress | None, mark: Mark) -> _Watch:
+        """Go on as the one who said what ``mark`` holds."""
+        watch = cls(progress)
+        watch.own.resume(mark.seen)
+        watch.heard_person = mark.seen.get("heard_person") is True
+        return watch
+
+    def state(self) -> dict[str, Any]:
+        """Return what was seen so far."""
+        return {**self.own.state(), "heard_person": self.heard_person}
+
+    def messages(self, reading: Reading, where: str, base: int) -> Iterator[RawMessage]:
+        """Yield the messages of a conversation, which has to hold one; ``base`` were read before.
+
+        Raises:
+            InvalidInput: it holds none.
+        """
+        count = base
+        for count, message in enumerate(reading, start=base + 1):
+            self.own.see(message)
+            self.heard_person = self.heard_person or any(
+                piece.cls == "human" and piece.text.strip() for piece in message.parts
+            )
+            if self._progress and count % TELL_EVERY == 0:
+                self._progress("capturing", count, None)
+            yield message
+        if not count:
+            counts = reading.counts
+            told = f": {counts.describe()}" if counts.total else ""
+            raise InvalidInput(f"the conversation holds no message{told}", where=where)
 
 
 def capture_messages(
@@ -119,24 +175,6 @@ def capture_messages(
     with store.repo.lock():
         kept = sessions.capture(conversation, attested="caller", now=format_instant(now))
     return _captured(kept, _counts(conversation.counts), list(conversation.notes))
-
-
-def _watched(
-    reading: Reading, where: str, own: OwnSession, speakers: set[str], progress: Progress | None
-) -> Iterator[RawMessage]:
-    """Yield the messages of a conversation, which has to hold one, and watch what passes."""
-    count = 0
-    for count, message in enumerate(reading, start=1):
-        own.see(message)
-        if "human" not in speakers:
-            speakers.update(piece.cls for piece in message.parts if piece.text.strip())
-        if progress and count % TELL_EVERY == 0:
-            progress("capturing", count, None)
-        yield message
-    if not count:
-        counts = reading.counts
-        told = f": {counts.describe()}" if counts.total else ""
-        raise InvalidInput(f"the conversation holds no message{told}", where=where)
 
 
 def _counts(counts: PartCounts) -> dict[str, int]:

@@ -11,5 +11,6 @@ line feed is there: a torn last line is not read, and is cut off before the next
 from gitmem.sessions.files import STATEMENT, Captured, SessionFiles
 from gitmem.sessions.format import Spans
 from gitmem.sessions.history import StoredMessages
+from gitmem.sessions.marks import Mark
 
-__all__ = ["STATEMENT", "Captured", "SessionFiles", "Spans", "StoredMessages"]
+__all__ = ["STATEMENT", "Captured", "Mark", "SessionFiles", "Spans", "StoredMessages"]

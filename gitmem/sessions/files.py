@@ -29,6 +29,15 @@ from gitmem.sessions.format import (
     Stored,
     session_of,
 )
+from gitmem.sessions.marks import (
+    LEAST,
+    Mark,
+    find_mark,
+    forget_mark,
+    hash_of,
+    is_as_left,
+    put_mark,
+)
 from gitmem.sessions.staging import Staged, canonical_message, clean, statement_lines
 from gitmem.transcripts.base import Conversation, RawMessage, Tally, part
 
@@ -83,9 +92,11 @@ class SessionFiles:
             return self.keep(staged, conversation.format, attested=attested, now=now, source=source)
 
     @contextlib.contextmanager
-    def stage(self, conversation: Iterable[RawMessage]) -> Iterator[Staged]:
+    def stage(self, conversation: Iterable[RawMessage], base: int = 0) -> Iterator[Staged]:
         """Write a conversation into a file of its own, canonical and masked; inside the ``with``
         :meth:`keep` makes a session of it. This needs no lock, and no memory for the whole.
+
+        ``base`` messages of it were kept before and do not come along; :meth:`keep_on` takes it.
 
         Raises:
             InvalidInput: the conversation cannot be read to its end.
@@ -98,7 +109,7 @@ class SessionFiles:
         handle, name = tempfile.mkstemp(dir=self._folder.directory, prefix=UNFINISHED)
         try:
             with os.fdopen(handle, "w+b") as file:
-                staged = Staged(file, Path(name))
+                staged = Staged(file, Path(name), base)
                 staged.fill(itertools.chain(first, messages))
                 yield staged
         finally:
@@ -128,21 +139,53 @@ class SessionFiles:
         else:
             stored, end = found
             start = len(stored.messages)
-            if staged.count > start:
-                session_id = str(stored.header["session"])
-                # What is asked here is only whether its client mended a line of this very file.
-                _mark(staged, read_before(self._folder, staged, header, start, session_id))
-                staged.file.seek(end)
-                self._folder.append(session_id, staged.file)
-                stored = self._existing(session_id)
-        return Captured(
-            session_of(stored),
-            start,
-            staged.redactions(start),
-            known=found is not None,
-            consumed=stored.consumed,
-            read_before=stored.read_before,
-        )
+            stored = self._grown(stored, staged, end)
+        return _captured(stored, staged, start, known=found is not None)
+
+    def keep_on(self, staged: Staged, mark: Mark, attested: Attested) -> Captured | None:
+        """Store what stands behind the messages that ``mark`` speaks of.
+
+        None, and nothing is stored, where its session is not as it was left, or is not the only
+        one that the conversation may continue: then it has to be read from its beginning.
+
+        Raises:
+            InvalidInput: the session file is damaged.
+        """
+        stored = self._folder.read(mark.session)
+        if stored is None or not len(stored.messages) == staged.base == mark.messages:
+            return None
+        known = ("attested", "format", "source", "first")
+        alike = self._folder.alike({key: stored.header.get(key) for key in known})
+        only = [path.stem for path, _ in alike] == [mark.session]
+        if not only or stored.header["attested"] != attested or not is_as_left(self._folder, mark):
+            return None
+        staged.rewind()
+        stored = self._grown(stored, staged, staged.file.tell())
+        return _captured(stored, staged, staged.base, known=True)
+
+    def find_mark(self, source: Path) -> Mark | None:
+        """Return how far a client's file was kept, None where that is not known."""
+        return find_mark(self._folder, source)
+
+    def put_mark(
+        self, source: Path, kept: Captured, read: dict[str, Any], seen: dict[str, Any]
+    ) -> None:
+        """Note how far a client's file is kept, after it is: what its reader said of itself.
+
+        Its words are masked. A file so short that reading it again costs nothing gets no mark.
+        """
+        if read["position"]["bytes"] < LEAST:
+            return
+        path = self._folder.path(kept.session.id)
+        size = path.stat().st_size
+        count = len(kept.session.messages)
+        mark = Mark(kept.session.id, count, size, hash_of(path, size), read, seen)
+        with contextlib.suppress(OSError):  # then it is read from its beginning again
+            put_mark(self._folder, source, mark)
+
+    def forget_mark(self, source: Path) -> None:
+        """Read a client's file from its beginning the next time."""
+        forget_mark(self._folder, source)
 
     def draft_statement(self, text: str, *, attested: Attested, now: str) -> Session:
         """Return a session of its own whose one message is a person's text; nothing is written.
@@ -274,6 +317,19 @@ class SessionFiles:
         self._folder.publish(staged.path, session_id)
         return self._existing(session_id)
 
+    def _grown(self, stored: Stored, staged: Staged, end: int) -> Stored:
+        """Append the staged messages that begin at ``end`` of their file, where there are some."""
+        start = len(stored.messages)
+        if staged.count <= start:
+            return stored
+        session_id = str(stored.header["session"])
+        alike = {key: stored.header.get(key) for key in ("attested", "format", "source")}
+        # What is asked here is only whether its client mended a line of this very file.
+        _mark(staged, read_before(self._folder, staged, alike, start, session_id))
+        staged.file.seek(end)
+        self._folder.append(session_id, staged.file)
+        return self._existing(session_id)
+
     def _new_id(self, format: str, digest: str, now: str) -> str:
         stem = f"{format}-{now[:10].replace('-', '')}-{digest[:12]}".replace("_", "-")
         session_id, again = stem, 1
@@ -287,6 +343,17 @@ class SessionFiles:
     ) -> dict[str, Any]:
         made = {"session": session_id, "captured_at": now, "first": first, "version": VERSION}
         return {**told, **made}
+
+
+def _captured(stored: Stored, staged: Staged, start: int, *, known: bool) -> Captured:
+    return Captured(
+        session_of(stored),
+        start,
+        staged.redactions(start),
+        known=known,
+        consumed=stored.consumed,
+        read_before=stored.read_before,
+    )
 
 
 def _mark(staged: Staged, ranges: list[tuple[int, int]]) -> None:

@@ -62,7 +62,7 @@ def read_before(
 def _mark(seen: bytearray, staged: Staged, known: set[int]) -> None:
     """Mark the staged messages that have one of the ``known`` keys."""
     staged.rewind()
-    for index in range(len(seen) if known else 0):
+    for index in range(staged.base, len(seen) if known else 0):
         if not known.isdisjoint(keys_of(staged.file.readline())):
             seen[index] = 1
 

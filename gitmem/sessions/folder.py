@@ -20,9 +20,13 @@ from gitmem.sessions.format import Stored, end_of_lines, read_header, scan
 
 #: How the name of a file begins that is no session yet.
 UNFINISHED = ".new-"
+#: How the name of a file begins that says how far a client's file was kept.
+MARK = ".read-"
 _ID = re.compile(SESSION_ID)
 #: Seconds after which an unfinished file has nobody any more who is writing it.
 _ABANDONED = 86_400
+#: Seconds after which a mark that nobody used speaks of no session any more.
+_FORGOTTEN = 40 * 86_400
 
 
 class Folder:
@@ -96,11 +100,12 @@ class Folder:
         self.directory.chmod(0o700)
 
     def sweep(self) -> None:
-        """Delete what processes left that died while they read a conversation."""
-        for path in self.directory.glob(f"{UNFINISHED}*"):
-            with contextlib.suppress(OSError):
-                if path.stat().st_mtime < time.time() - _ABANDONED:
-                    path.unlink()
+        """Delete what processes left that died while they read a conversation, and old marks."""
+        for beginning, seconds in ((UNFINISHED, _ABANDONED), (MARK, _FORGOTTEN)):
+            for path in self.directory.glob(f"{beginning}*"):
+                with contextlib.suppress(OSError):
+                    if path.lstat().st_mtime < time.time() - seconds:
+                        path.unlink()
 
     def append(self, session_id: str, lines: BinaryIO) -> None:
         """Append whole lines, to their end, after cutting off a torn last line."""

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from gitmem.domain.canonical import canonical_file, canonical_json, sha256_hex
 from gitmem.domain.session import Message, Part, message_digest
-from gitmem.redaction import Redacted, redact_continuation
+from gitmem.redaction import Redacted, ends_in_key, redact_continuation
 from gitmem.transcripts.base import RawMessage, part
 
 #: Bytes that are kept free at the beginning of the file for the header.
@@ -29,14 +29,16 @@ _SHORT = 200
 class Staged:
     """The canonical messages of a conversation in a file that is open, after room for a header.
 
-    ``count`` messages stand in it, one a line; ``first`` is the digest of the first and
-    ``digest`` stands for all of them.
+    It holds the messages from index ``base`` on, one a line, up to ``count``; where that is all of
+    them, ``first`` is the digest of the first and ``digest`` stands for all. ``is_cut`` says that
+    its last text may end within a secret, which then goes on in the next one.
     """
 
-    def __init__(self, file: BinaryIO, path: Path) -> None:
+    def __init__(self, file: BinaryIO, path: Path, base: int = 0) -> None:
         self.file = file
         self.path = path
-        self.count = 0
+        self.base = self.count = base
+        self.is_cut = False
         self.first: str | None = None
         self.keyed = False
         self._kinds: dict[str, array[int]] = {}
@@ -62,6 +64,7 @@ class Staged:
             self._write(message, raw)
             for kind in kinds:
                 self._kinds.setdefault(kind, array("Q")).append(message.index)
+        self.is_cut = ends_in_key(before)
         self.file.flush()
 
     def redactions(self, start: int) -> dict[str, int]:

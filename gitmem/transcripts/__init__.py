@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,10 +46,14 @@ _HEAD = 64 * 1024
 
 
 @contextmanager
-def open_transcript(path: Path, format: str | None = None) -> Iterator[Reading]:
+def open_transcript(
+    path: Path, format: str | None = None, state: Mapping[str, Any] | None = None
+) -> Iterator[Reading]:
     """Open the conversation in a file, to be read message by message inside the ``with``.
 
     ``format`` names an adapter; None detects it by what the file holds, whatever it is called.
+    ``state`` is what :meth:`Reading.state` said of it before: where the file has only grown, the
+    reading goes on from there.
 
     Raises:
         NotFound: there is no such file.
@@ -60,7 +64,21 @@ def open_transcript(path: Path, format: str | None = None) -> Iterator[Reading]:
     where = str(path)
     source, size, head = _opened(path, where)
     with source:
-        yield (adapter or _detected(head, where)).read(source, where, size)
+        adapter = adapter or _detected(head, where)
+        yield _read_on(adapter, source, where, state) or adapter.read(source, where, size)
+
+
+def _read_on(
+    adapter: Adapter, source: BinaryIO, where: str, state: Mapping[str, Any] | None
+) -> Reading | None:
+    if state is None or state.get("format") != adapter.name:
+        return None
+    reading = None
+    with suppress(OSError, KeyError, TypeError, ValueError, AttributeError):
+        reading = adapter.read_on(source, where, state)
+    if reading is None:
+        source.seek(0)
+    return reading
 
 
 def read_transcript(path: Path, format: str | None = None) -> Conversation:

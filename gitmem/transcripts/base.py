@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 
 from gitmem.domain.session import Part, PartClass
 from gitmem.errors import InvalidInput
+from gitmem.transcripts.position import Position
 
 #: Largest JSON Lines file of chat messages in bytes. The session files of a client that writes
 #: line by line have no limit: they are never held whole.
@@ -117,13 +118,23 @@ class Reading:
     """A conversation while it is read: to be iterated once, message by message.
 
     ``counts``, ``notes`` and ``source_id`` are complete when the iteration has ended.
+    ``goes_on`` says that it begins where an earlier one ended, whose counts and notes are in it.
     """
 
-    def __init__(self, format: str, messages: Iterator[RawMessage], tally: Tally, where: str):
+    def __init__(
+        self,
+        format: str,
+        messages: Iterator[RawMessage],
+        tally: Tally,
+        where: str,
+        position: Position | None = None,
+    ):
         self.format = format
+        self.goes_on = position is not None and position.size > 0
         self._messages = messages
         self._tally = tally
         self._where = where
+        self._position = position
 
     def __iter__(self) -> Iterator[RawMessage]:
         """Yield the messages in order.
@@ -156,6 +167,20 @@ class Reading:
         """Return what a person should know of what was read so far."""
         return self._tally.notes()
 
+    def state(self) -> dict[str, Any] | None:
+        """Return what is to be known to read on from where it ended, once the file has grown.
+
+        None where that cannot be said: the format needs all of a file, or its last line may
+        still be written. The client's own words in it have to be masked before they are kept.
+        """
+        if self._position is None or not self._position.whole:
+            return None
+        return {
+            "format": self.format,
+            "position": self._position.to_json(),
+            "tally": self._tally.state(),
+        }
+
     def whole(self) -> Conversation:
         """Read everything that is left into memory."""
         messages = tuple(self)
@@ -182,6 +207,18 @@ class Adapter(Protocol):
         Raises:
             InvalidInput: the file is not of this format, or larger than a limit.
         """
+
+    def read_on(self, source: BinaryIO, where: str, state: Mapping[str, Any]) -> Reading | None:
+        """Begin behind what was read when :meth:`Reading.state` said ``state``; None where the
+        file does not begin as it did then, or the format cannot be read in parts.
+
+        Raises:
+            OSError: it cannot be read.
+            KeyError, TypeError, ValueError: the state is none.
+        """
+
+
+_COUNTED = ("used_by", "ignored", "refused", "_notes")
 
 
 class Tally:
@@ -236,6 +273,18 @@ class Tally:
     def notes(self) -> tuple[str, ...]:
         """Return the notes so far."""
         return tuple(text if n == 1 else f"{text} ({n} times)" for text, n in self._notes.items())
+
+    def state(self) -> dict[str, dict[str, int]]:
+        """Return all counts and notes; :meth:`resumed` goes on with them."""
+        return {name: dict(getattr(self, name)) for name in _COUNTED}
+
+    @classmethod
+    def resumed(cls, state: Mapping[str, Mapping[str, int]]) -> Tally:
+        """Return a tally that goes on counting."""
+        tally = cls()
+        for name in _COUNTED:
+            getattr(tally, name).update({str(key): int(n) for key, n in state[name].items()})
+        return tally
 
     def clean(self, text: str) -> str:
         """Return ``text`` as it can be stored; what had to be replaced is noted.

@@ -33,6 +33,7 @@ from gitmem.transcripts.parts import (
     note_parts_left_out,
     without_own_blocks,
 )
+from gitmem.transcripts.position import Position
 from gitmem.transcripts.speaker import is_tool_result
 
 EXPECTED = (
@@ -78,8 +79,21 @@ class ClaudeCodeAdapter:
 
     def read(self, source: BinaryIO, where: str, size: int) -> Reading:
         """Begin to read; see :class:`gitmem.transcripts.base.Adapter`."""
-        tally = Tally()
-        return Reading(self.name, _messages(source, tally, where), tally, where)
+        tally, position = Tally(), Position()
+        messages = _messages(source, tally, where, position)
+        return Reading(self.name, messages, tally, where, position)
+
+    def read_on(self, source: BinaryIO, where: str, state: Mapping[str, Any]) -> Reading | None:
+        """Begin behind what is known; see :class:`gitmem.transcripts.base.Adapter`.
+
+        Every entry says all about itself, so nothing of the lines before is needed.
+        """
+        position = Position.found(source, state["position"])
+        if position is None:
+            return None
+        tally = Tally.resumed(state["tally"])
+        messages = _messages(source, tally, where, position)
+        return Reading(self.name, messages, tally, where, position)
 
 
 def _is_entry(value: Any) -> bool:
@@ -100,9 +114,11 @@ def _loads_or_none(line: bytes) -> Any:
         return None
 
 
-def _messages(source: BinaryIO, tally: Tally, where: str) -> Iterator[RawMessage]:
-    entries = False
-    for line in read_lines(source, tally):
+def _messages(
+    source: BinaryIO, tally: Tally, where: str, position: Position
+) -> Iterator[RawMessage]:
+    entries = position.size > 0  # else nothing would have been kept of it
+    for line in read_lines(source, tally, position):
         values, wrong = json_values(line)
         if not all(isinstance(value, dict) for value in values):
             values, wrong = [], "not a JSON object"

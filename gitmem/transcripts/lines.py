@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from gitmem.transcripts.base import MAX_LINE, Tally
+from gitmem.transcripts.position import Position
 
 BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\r\n\0"
@@ -27,22 +28,25 @@ class Line:
     whole: bool
 
 
-def read_lines(source: BinaryIO, tally: Tally) -> Iterator[Line]:
+def read_lines(source: BinaryIO, tally: Tally, position: Position | None = None) -> Iterator[Line]:
     """Yield every line that holds something; blank ones are passed over.
+
+    ``position`` is where the source is, and goes along with it; None: at its beginning.
 
     A line ends with the byte 0x0A and with nothing else: what Unicode calls a line separator
     may stand in a JSON string. A line of more than MAX_LINE bytes is refused by its place, and
     never held in memory.
     """
-    number = 0
+    position = position or Position()
     while data := source.readline(MAX_LINE + 1):
-        number += 1
-        place = f"line {number}"
+        position.take(data)
+        position.lines += 1
+        place = f"line {position.lines}"
         if len(data) > MAX_LINE:
             whole = data.endswith(b"\n")
             length = len(data)
             del data
-            length = _length(source, length, whole)
+            length = _length(source, length, whole, position)
             tally.refuse(place, f"{length} bytes long; the limit is {MAX_LINE}")
             continue
         whole = data.endswith(b"\n")
@@ -53,9 +57,10 @@ def read_lines(source: BinaryIO, tally: Tally) -> Iterator[Line]:
             yield Line(place, decode(data, tally), whole)
 
 
-def _length(source: BinaryIO, length: int, whole: bool) -> int:
+def _length(source: BinaryIO, length: int, whole: bool, position: Position) -> int:
     """Return the bytes of the line whose first ``length`` were read, and read to its end."""
     while not whole and (piece := source.readline(_PIECE)):
+        position.take(piece)
         length += len(piece)
         whole = piece.endswith(b"\n")
     return length

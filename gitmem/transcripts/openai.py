@@ -79,6 +79,10 @@ class OpenAIAdapter:
             return self._read_lines(source, where, size)
         return self._read_value(source, where, size)
 
+    def read_on(self, source: BinaryIO, where: str, state: Mapping[str, Any]) -> Reading | None:
+        """Return None: who an earlier message names as an agent is one in all later ones."""
+        return None
+
     def _read_value(self, source: BinaryIO, where: str, size: int) -> Reading:
         if size > MAX_ARRAY_FILE:
             raise InvalidInput(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from gitmem.domain.injected import is_own_command, is_own_prompt, own_pieces
 from gitmem.transcripts.base import RawMessage
@@ -29,6 +31,15 @@ class OwnSession:
         self._asked = False
         self._used = False
         self._other = False
+
+    def state(self) -> dict[str, bool]:
+        """Return what was seen so far; :meth:`resume` goes on from there."""
+        return {name.removeprefix("_"): value for name, value in vars(self).items()}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on as the one who said ``state``."""
+        for name in vars(self):
+            setattr(self, name, state.get(name.removeprefix("_")) is True)
 
     def see(self, message: RawMessage) -> None:
         """Take the next message into account."""
