@@ -68,11 +68,12 @@ def _merged_again(
         return
     ref = PROPOSALS + name
     settled.add(oid)
-    if store.repo.read_ref(ref) is not None:
-        return
-    store.repo.publish([RefUpdate(ref, tip, ZERO)])
+    at = store.repo.read_ref(ref)
+    if at is None:
+        store.repo.publish([RefUpdate(ref, tip, ZERO)])
     try:
-        new = rebase_branch(store, sessions, name, tip, now)
+        # Where a repair was cut off, it is open already: what was approved of it still counts.
+        new = rebase_branch(store, sessions, name, at or tip, now)
         if new is not None:
             store.merge(name, new)
             yield f"merged {name} again; main had gone another way since {oid[:12]}"
