@@ -13,9 +13,16 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from gitmem.errors import GitmemError
+
+
+def fewer(by: int) -> settings:
+    """Settings for a test of which each example costs much: so many times fewer of them."""
+    return settings(max_examples=settings().max_examples // by)
+
 
 #: Pieces that readers are known to trip over, as bytes.
 PIECES: tuple[bytes, ...] = (

@@ -96,7 +96,7 @@ def test_any_command_line_ends_in_an_answer_or_a_reason(
     project: Project, effort: Effort, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("VISUAL", "true")
-    for number in range(effort.count(120, 6000)):
+    for number in range(effort.count(80, 6000)):
         chance = effort.chance("command line", number)
         (tmp_path / "file").write_bytes(mutated(chance, [*PIECES, b'{"kind": "extract"}']))
         args = line(chance, ["file", ".", *map(str, vars_of(project))])
@@ -122,7 +122,7 @@ def test_any_environment_ends_in_an_answer_or_a_reason(
     project: Project, effort: Effort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = (["status"], ["list"], ["search", "tabs"], ["log"], ["remember", "x y z", "--yes"])
-    for number in range(effort.count(25, 1500)):
+    for number in range(effort.count(15, 1500)):
         chance = effort.chance("environment", number)
         with monkeypatch.context() as set_for_now:
             for name in chance.sample(VARIABLES, chance.choice((1, 2, 5))):

@@ -108,9 +108,9 @@ def test_a_tree_ends_where_what_follows_is_no_entry(rest: bytes) -> None:
 
 
 def test_words_of_git_without_an_address_are_looked_through_once() -> None:
-    assert shown("a" * 500_000) == "a" * 500_000
-    assert shown("a://" * 100_000) == "a://" * 100_000
-    assert without_credentials("a" * 500_000) == "a" * 500_000
+    assert shown("a" * 100_000) == "a" * 100_000
+    assert shown("a://" * 30_000) == "a://" * 30_000
+    assert without_credentials("a" * 100_000) == "a" * 100_000
     for url in ("https://u:p@host/x?token=y#z", "git+ssh://u@host/x"):
         kept = url.partition("?")[0].replace("u:p@", "").replace("u@", "")
         assert shown(f"fatal: '{url}' is bad") == f"fatal: '{kept}' is bad"

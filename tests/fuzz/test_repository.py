@@ -29,7 +29,7 @@ from gitmem.repo.revisions import find_commit
 from gitmem.repo.worktree_note import parsed_note, read_note
 from gitmem.store.newest import read_newest
 from gitmem.store.root import check_root
-from tests.fuzz.mutations import any_text, broken, dumped, nested, outcome
+from tests.fuzz.mutations import any_text, broken, dumped, fewer, nested, outcome
 from tests.fuzz.readers import COMMIT, OID, TREE
 from tests.store.stories import plain
 
@@ -133,6 +133,7 @@ def test_a_note_in_any_state_is_read_or_passed_over(data: bytes) -> None:
         outcome(lambda: read_note(repo))
 
 
+@fewer(4)
 @given(broken(shim("pre-commit"), b"#!/bin/sh\nexec something else\n"))
 def test_a_hook_in_any_state_is_gitmems_own_or_another_ones(data: bytes) -> None:
     with git_dir(hooks__pre_commit=b"", **{"hooks__pre-commit": data}) as root:
@@ -140,6 +141,7 @@ def test_a_hook_in_any_state_is_gitmems_own_or_another_ones(data: bytes) -> None
         assert isinstance(report, GitmemError) or len(report.hooks) == 5
 
 
+@fewer(4)
 @given(broken(b"[user]\n\tname = Ada\n\temail = ada@example.org\n[core]\n\tbare = false\n"))
 def test_settings_in_any_state_name_a_person_or_nobody(data: bytes) -> None:
     with git_dir(config=data) as root:
@@ -196,6 +198,7 @@ def read_all(repo: Repo, oid: str) -> None:
         assert repo.reader.blob(good) == b"good"
 
 
+@fewer(4)
 @given(st.data())
 def test_an_object_in_any_state_is_read_or_named_and_the_next_one_is_read(
     repository: Repo, data: st.DataObject
@@ -206,6 +209,7 @@ def test_an_object_in_any_state_is_read_or_named_and_the_next_one_is_read(
     read_all(repository, write_loose(repository.git_dir, kind, content, header))
 
 
+@fewer(4)
 @given(broken(zlib.compress(b"commit %d\0" % len(COMMIT) + COMMIT), zlib.compress(b"blob 4\0good")))
 def test_an_object_whose_file_is_damaged_is_named_and_the_next_one_is_read(
     repository: Repo, data: bytes
@@ -215,6 +219,7 @@ def test_an_object_whose_file_is_damaged_is_named_and_the_next_one_is_read(
     read_all(repository, oid)
 
 
+@fewer(4)
 @given(any_text())
 def test_whatever_a_person_calls_a_commit_names_one_or_none(repository: Repo, text: str) -> None:
     for revision in (text, f"main{text}", f"{OID}{text}", f"HEAD@{{{text}}}"):

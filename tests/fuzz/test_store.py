@@ -160,7 +160,7 @@ def named(found: Any, *words: str) -> bool:
 def test_a_broken_commit_on_main_is_no_memory_and_all_else_stays(
     whole: Callable[[], Memory], effort: Effort
 ) -> None:
-    for number in range(effort.count(8, 400)):
+    for number in range(effort.count(5, 400)):
         chance, memory = effort.chance("main", number), whole()
         tip = rev(memory.root, MAIN)
         new = broken_commit(chance, memory.root, tip)
@@ -200,7 +200,7 @@ def is_commit(root: Path, oid: str) -> bool:
 def test_a_broken_branch_is_named_and_the_proposal_beside_it_is_shown_as_before(
     whole: Callable[[], Memory], effort: Effort
 ) -> None:
-    for number in range(effort.count(8, 400)):
+    for number in range(effort.count(5, 400)):
         chance, memory = effort.chance("branch", number), whole()
         ref = PROPOSALS + memory.one
         tip = rev(memory.root, ref)
@@ -224,7 +224,7 @@ def test_a_broken_branch_is_named_and_the_proposal_beside_it_is_shown_as_before(
 def test_a_broken_file_beside_a_memory_is_named_or_made_anew_and_what_it_says_is_as_before(
     whole: Callable[[], Memory], effort: Effort
 ) -> None:
-    for number in range(effort.count(10, 500)):
+    for number in range(effort.count(6, 500)):
         chance, memory = effort.chance("file", number), whole()
         git_dir = memory.root / ".git"
         paths = sorted(p for p in git_dir.rglob("*") if p.is_file() and "objects" not in p.parts)
@@ -247,7 +247,7 @@ def test_a_cache_in_any_state_costs_time_and_nothing_else(
     memory = whole()
     private = memory.root / ".git/gitmem"
     good = (private / "cache.sqlite").read_bytes()
-    for number in range(effort.count(25, 2000)):
+    for number in range(effort.count(12, 2000)):
         chance = effort.chance("cache", number)
         for suffix in ("-wal", "-shm", "-journal"):
             (private / f"cache.sqlite{suffix}").unlink(missing_ok=True)
@@ -300,7 +300,7 @@ def test_a_change_set_in_any_shape_is_proposed_or_refused_and_changes_no_memory(
 ) -> None:
     memory = whole()
     with opened(memory.root) as store:
-        for number in range(effort.count(60, 4000)):
+        for number in range(effort.count(40, 4000)):
             chance = effort.chance("change set", number)
             value = mutated_json(chance, chance.choice(CHANGE_SETS))
             result = outcome(lambda value=value: store.propose(value))  # type: ignore[misc]

@@ -31,7 +31,7 @@ from gitmem.ranking import MemoryIndex, search, tokens
 from gitmem.redaction import find_secrets, marks, redact, redact_continuation
 from gitmem.rules import KnownRecord, propose
 from gitmem.rules.sentences import sentences
-from tests.fuzz.mutations import broken_text
+from tests.fuzz.mutations import broken_text, fewer
 
 SAID = (
     "Always use tabs, not spaces. 以后都用制表符，不要用空格。",
@@ -71,6 +71,7 @@ def message(index: int, *texts: str) -> Message:
     return Message(index=index, role="user", parts=tuple(parts))
 
 
+@fewer(3)
 @given(st.lists(TEXT, max_size=4), TEXT)
 def test_whatever_is_said_is_proposed_with_its_own_words_or_not_at_all(
     said: list[str], known: str

@@ -17,7 +17,7 @@ from gitmem.sessions import SessionFiles
 from gitmem.transcripts import ADAPTERS, Conversation, read_messages, read_transcript
 from gitmem.transcripts.base import Tally
 from gitmem.transcripts.lines import BLANK, BOM, read_lines
-from tests.fuzz.mutations import broken, broken_json, dumped, outcome
+from tests.fuzz.mutations import broken, broken_json, dumped, fewer, outcome
 from tests.transcripts.lines import agent, answer, call, human, text
 
 NOW = "2026-11-30T16:20:11Z"
@@ -160,6 +160,7 @@ def test_every_line_that_holds_something_is_read_once(data: bytes) -> None:
 # --- kept as sessions --------------------------------------------------------------------------
 
 
+@fewer(2)
 @given(broken_json(CHAT, SESSION))
 def test_what_was_read_is_kept_and_reads_back_equal_and_again_is_nothing_new(value: Any) -> None:
     found = read(lines(value) if isinstance(value, list) else dumped(value))
@@ -211,6 +212,7 @@ ODD_LINES = (
 )
 
 
+@fewer(2)
 @given(
     st.sampled_from(STORED).flatmap(
         lambda data: st.tuples(
