@@ -15,6 +15,7 @@ from gitmem.domain.shell import shell_word
 from gitmem.errors import InvalidInput, NotFound, Refused
 from gitmem.repo import RefUpdate, finish_worktree
 from gitmem.repo.index import index_tree
+from gitmem.repo.packed import PACKED_REFS, mend, unreadable_lines
 from gitmem.repo.worktree import (
     DAMAGED,
     bring_along,
@@ -55,6 +56,7 @@ def repair(store: Store, sessions: SessionFiles, now: int) -> list[str]:
         raise Refused(f"{store.repo.private} cannot be written, so nothing can be repaired")
     done: list[str] = []
     with store.repo.lock():  # getting it clears what dead writers left
+        done += _packed_refs(store, now)
         done += _main(store, now)
         done += _projection(store, now)
         done += _files_for_refs(store, now)
@@ -69,6 +71,19 @@ def repair(store: Store, sessions: SessionFiles, now: int) -> list[str]:
     healed = list(store.repo.healed)
     store.repo.healed.clear()
     return healed + done
+
+
+def _packed_refs(store: Store, now: int) -> Iterator[str]:
+    """Take out of git's file of packed refs what stops git from reading it."""
+    if not unreadable_lines(store.repo.git_dir):
+        return
+    kept = _place_for(store, PACKED_REFS, now)
+    lines = mend(store.repo.git_dir, kept)
+    if lines:
+        yield (
+            f"took {len(lines)} {'line' if len(lines) == 1 else 'lines'} that git cannot read "
+            f"out of {PACKED_REFS}; the file as it was is kept in {kept}"
+        )
 
 
 def _main(store: Store, now: int) -> Iterator[str]:
@@ -121,11 +136,16 @@ def _files_for_refs(store: Store, now: int) -> Iterator[str]:
 
 
 def _moved_away(store: Store, ref: str, file: Path, now: int) -> str:
-    folder = store.repo.private / DAMAGED
-    folder.mkdir(mode=0o700, exist_ok=True)
-    target = _free(folder, f"{ref.replace('/', '-')}-{now}")
+    target = _place_for(store, ref, now)
     os.rename(file, target)
     return f"moved the damaged file of {ref} to {target}"
+
+
+def _place_for(store: Store, name: str, now: int) -> Path:
+    """A place, below gitmem's own folder, for what is damaged."""
+    folder = store.repo.private / DAMAGED
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return _free(folder, f"{name.replace('/', '-')}-{now}")
 
 
 def _free(folder: Path, name: str) -> Path:

@@ -26,6 +26,7 @@ from gitmem.domain.layout import (
 )
 from gitmem.domain.shell import shell_word
 from gitmem.repo import Repo
+from gitmem.repo.packed import PACKED_REFS, unreadable_lines
 from gitmem.repo.places import LeadsOut, Misplaced, misplaced, misplaced_for_refs
 from gitmem.repo.runner import GIT_STAMP
 from gitmem.repo.worktree import work_trees
@@ -47,6 +48,7 @@ def misplaced_problems(repo: Repo, *, every_file: bool = False) -> list[Problem]
     records and quotes, or, where ``every_file`` is wanted, at each of them.
     """
     found = [Problem(str(one.path), one.what, one.fix) for one in _in_git_dir(repo)]
+    found += _packed_refs(repo)
     for tree in work_trees(repo):
         where = shell_word(str(tree.path))
         for one in _in_files(tree.path, every_file):
@@ -55,6 +57,14 @@ def misplaced_problems(repo: Repo, *, every_file: bool = False) -> list[Problem]
             fix = f"Move it away, and take main's again: {one.away} && {back}"
             found.append(Problem(str(one.path), one.what, fix))
     return found
+
+
+def _packed_refs(repo: Repo) -> Iterator[Problem]:
+    lines = unreadable_lines(repo.git_dir)
+    if lines:
+        what = f"line {lines[0]} is none that git can read, so that it reads no ref at all"
+        fix = "To take out what is no line, and keep the file as it was: gitmem fsck --repair"
+        yield Problem(str(repo.git_dir / PACKED_REFS), what, fix)
 
 
 def _in_git_dir(repo: Repo) -> Iterator[Misplaced | LeadsOut]:

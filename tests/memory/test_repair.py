@@ -491,3 +491,25 @@ def test_under_a_tighter_policy_what_was_merged_waits_for_the_second_person(
         assert line.state == "waiting" and "one" not in names(known)
         fresh.approve(line.id, person=BEN)
         assert fresh.fsck().ok
+
+
+@pytest.mark.parametrize("damage", ["garbage", "cut off"])
+def test_packed_refs_that_git_cannot_read_are_mended_and_kept(
+    known: MemoryStore, damage: str
+) -> None:
+    """git reads no ref at all then; what can still be read stays, main is made again."""
+    proposal, tip = proposed(known), rev(known.path, "main")
+    known.close()
+    git(known, "pack-refs", "--all")
+    packed = known.path / ".git" / "packed-refs"
+    bad = b"garbage\n" + packed.read_bytes() if damage == "garbage" else packed.read_bytes()[:-20]
+    packed.write_bytes(bad)
+    with opened(known.path) as fresh:
+        report = fresh.fsck()
+        assert any("fsck --repair" in problem.fix for problem in report.problems), report
+    assert any("packed-refs" in line for line in repaired(known))
+    assert rev(known.path, "main") == tip and names(known) == ["theme", "cloud"]
+    kept = list((known.path / ".git" / "gitmem" / "damaged").glob("packed-refs*"))
+    assert [file.read_bytes() for file in kept] == [bad]
+    with opened(known.path) as fresh:
+        assert damage == "cut off" or [line.id for line in fresh.proposals()] == [proposal]
