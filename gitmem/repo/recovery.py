@@ -136,7 +136,7 @@ def inflight_refs(git_dir: Path) -> list[str]:
     except FileNotFoundError:
         packed = b""
     if INFLIGHT.encode("ascii") in packed:
-        for line in packed.decode("utf-8", "surrogateescape").splitlines():
+        for line in packed.decode("utf-8", "surrogateescape").split("\n"):
             _, _, ref = line.partition(" ")
             if ref.startswith(INFLIGHT):
                 found.add(ref)

@@ -119,7 +119,8 @@ class Repo:
         if not may_have_refs(self.git_dir, folder):
             return {}
         out = self.runner.run([*args, folder]).out.decode("utf-8", "surrogateescape")
-        pairs = (line.partition(" ") for line in out.splitlines())
+        # A name may hold what str.splitlines takes for the end of a line, such as U+2028.
+        pairs = (line.partition(" ") for line in out.split("\n") if line)
         return {ref: oid for oid, _, ref in pairs}
 
     def changed_paths(self, old: str, new: str, prefix: str | None = None) -> list[PathChange]:

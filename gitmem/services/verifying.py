@@ -166,8 +166,8 @@ def _objects(store: Store) -> list[Problem]:
     )
     if result.code == 0:
         return []
-    lines = [line for line in result.out.decode("utf-8", "replace").splitlines() if line]
-    errors = [line for line in result.err.splitlines() if not line.startswith("hint:")]
+    lines = [line for line in result.out.decode("utf-8", "replace").split("\n") if line]
+    errors = [line for line in result.err.split("\n") if line and not line.startswith("hint:")]
     what = "; ".join([*lines, *errors][:5])
     return [
         Problem(

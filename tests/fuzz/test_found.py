@@ -28,6 +28,7 @@ from gitmem.transcripts import RawMessage, read_transcript
 from gitmem.transcripts.base import part
 from tests.fuzz.mutations import check_error
 from tests.fuzz.readers import COMMIT, EVIDENCE, KINDS, MANIFEST, MESSAGES, OID, TOMBSTONE, TREE
+from tests.store.stories import plain, rev
 from tests.transcripts.lines import agent, human, write
 
 
@@ -169,6 +170,25 @@ def test_a_ref_whose_name_no_file_can_have_is_not_there_and_a_circle_of_links_is
         read_ref(git_dir, "refs/heads/main")
     with pytest.raises(InvalidInput):
         read_ref(git_dir, "refs/heads/\ud800")
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u0085"])
+def test_a_ref_with_an_unusual_end_of_line_in_its_name_is_one_ref_and_stops_no_check(
+    tmp_path: Path, mark: str
+) -> None:
+    root = tmp_path / "memory"
+    MemoryStore.init(root).close()
+    tip = rev(root, "main")
+    name = f"extract-20261130-abcdef{mark}{tip}"
+    for folder in ("heads/proposals", "gitmem/kept", "gitmem/inflight"):
+        plain(root, "update-ref", f"refs/{folder}/{name}", tip)
+    for pack in (False, True):
+        if pack:
+            plain(root, "pack-refs", "--all")
+        with MemoryStore.open(root) as memory:
+            assert [line.id for line in memory.proposals()] == [name]
+            assert [line.id for line in memory.kept()] == [name]
+            assert any(ascii(mark)[1:-1] in ascii(p.where) for p in memory.fsck().problems)
 
 
 @pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5000, b'{"a":[1]}'])
