@@ -126,6 +126,19 @@ def test_merges_of_a_main_that_went_another_way_are_merged_again(known: MemorySt
     assert sorted(names(known)) == ["cloud", "later", "theme"]
 
 
+def test_a_repair_that_was_cut_off_goes_on_with_what_it_had_opened(known: MemoryStore) -> None:
+    """The merged proposal is open again, and nothing of it is merged yet."""
+    tip, name = rev(known.path, "main^2"), known.log()[0].change
+    git(known, "reset", "-q", "--hard", "main~1")
+    with opened(known.path) as fresh:
+        fresh.remember("之后又记了一件事。", name="later", type="user", person=ADA)
+    git(known, "update-ref", f"refs/heads/proposals/{name}", tip)
+    assert any(f"merged {name} again" in line for line in repaired(known))
+    assert sorted(names(known)) == ["cloud", "later", "theme"]
+    with opened(known.path) as fresh:
+        assert fresh.proposals() == []
+
+
 def test_a_whole_evening_comes_back_in_the_order_in_which_it_was(known: MemoryStore) -> None:
     """A fact that was changed and one that was forgotten come back as they were in the end."""
     base = rev(known.path, "main")
@@ -513,3 +526,21 @@ def test_packed_refs_that_git_cannot_read_are_mended_and_kept(
     assert [file.read_bytes() for file in kept] == [bad]
     with opened(known.path) as fresh:
         assert damage == "cut off" or [line.id for line in fresh.proposals()] == [proposal]
+
+
+def test_what_one_lost_main_brings_back_another_one_waits_for_no_more(known: MemoryStore) -> None:
+    """Whichever of them comes first: one repair brings back all that it can."""
+    base = rev(known.path, "main")
+    for value in ("3", "4", "5"):
+        known.set_policy("rounds", value, person=ADA)
+        known.remember(f"第 {value} 轮的事。", name=f"round-{value}", type="user", person=ADA)
+    for back in (1, 2, 3):
+        git(known, "reset", "-q", "--hard", f"main~{back}")
+        names(known)
+    assert rev(known.path, "main") == base
+    with opened(known.path) as fresh:
+        fresh.remember("另一条路。", name="other", type="user", person=BEN)
+    repaired(known)
+    with opened(known.path) as fresh:
+        assert setting(fresh, "rounds") == "5"
+        assert {"round-3", "round-4", "round-5", "other"} <= {line.name for line in fresh.list()}
