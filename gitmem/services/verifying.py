@@ -24,7 +24,7 @@ _UNDO = (
 )
 _PASSED = "A later merge passed over it. To propose what it says: gitmem adopt "
 _MOVED = "main names no commit; to make it again where it was last: gitmem fsck --repair"
-_MALFORMED = re.compile(r"(?:error|warning) in (?:tree|commit|blob|tag) [0-9a-f]{40}: ")
+_MALFORMED = re.compile(r"(?:error|warning) in (?:tree|commit|blob|tag) ([0-9a-f]{40}): ")
 _BROKEN = ("missing", "broken link", "corrupt", "empty", "unable to", "mismatch", "not found")
 _KEPT_BACK = (
     "A stray brought it into the history of main, where it stays once it was passed over: nothing "
@@ -166,16 +166,26 @@ def _objects(store: Store) -> list[Problem]:
     )
     if result.code == 0:
         return []
-    lines = [line for line in result.out.decode("utf-8", "replace").split("\n") if line]
-    errors = [line for line in result.err.split("\n") if line and not line.startswith("hint:")]
-    what = "; ".join([*lines, *errors][:5])
-    return [
-        Problem(
-            str(store.repo.git_dir),
-            f"git fsck: {what}",
-            _git_fix(store, [*lines, *errors]),
-        )
-    ]
+    said = [line for line in result.out.decode("utf-8", "replace").split("\n") if line]
+    said += [line for line in result.err.split("\n") if line and not line.startswith("hint:")]
+    lines = _of_main(store, said)
+    if not lines:
+        return []
+    what = "; ".join(lines[:5])
+    return [Problem(str(store.repo.git_dir), f"git fsck: {what}", _git_fix(store, lines))]
+
+
+def _of_main(store: Store, lines: Sequence[str]) -> list[str]:
+    """Leave out what is malformed in a branch, or in a stray that was taken off main.
+
+    git checks all that lies there; what nobody could merge does main no harm.
+    """
+    malformed = {line: match[1] for line in lines if (match := _MALFORMED.match(line))}
+    if not malformed:
+        return list(lines)
+    listed = store.repo.runner.run(["rev-list", "--objects", MAIN], ok=range(256), timeout=3600)
+    needed = {line[:40] for line in listed.out.decode("ascii", "replace").splitlines()}
+    return [line for line in lines if line not in malformed or malformed[line] in needed]
 
 
 def _git_fix(store: Store, lines: Sequence[str]) -> str:

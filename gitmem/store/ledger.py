@@ -361,6 +361,8 @@ class Ledger(Fold):
     def _genesis(self, oid: str, commit: Commit) -> Prepared:
         files: dict[str, bytes] = {}
         for path in differences(self._repo.reader, EMPTY_TREE, commit.tree):
+            if path.new_mode != FILE_MODE:
+                raise InvalidInput(f"has the mode {path.new_mode[:12]}", where=path.path)
             if path.path not in (MANIFEST, VIEW) and path.new_oid is not None:
                 files[path.path] = read_decided(self._repo, path.path, path.new_oid)
         store_id = message_of(commit, oid).need("Store")
