@@ -69,7 +69,6 @@ def odd_settings(repo: Repo) -> list[str]:
         *_programs(listed, repo.shell_word),
         *(_elsewhere(repo, listed.get("core.worktree")) if is_main else ()),
         *_borrowed(git_dir, repo.shell_word),
-        *_replaced(git_dir),
     ]
 
 
@@ -130,7 +129,8 @@ def _borrowed(git_dir: Path, where: str) -> Iterator[str]:
         )
 
 
-def _replaced(git_dir: Path) -> Iterator[str]:
+def replaced_objects(git_dir: Path) -> Iterator[str]:
+    """Sentences on what plain git shows in the place of something else; ``fsck`` names each."""
     folder = git_dir / "refs" / "replace"
     if (folder.is_dir() and any(folder.iterdir())) or _packed(git_dir):
         yield (

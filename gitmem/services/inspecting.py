@@ -18,7 +18,7 @@ from gitmem.domain.shell import shell_word
 from gitmem.domain.text import one_line
 from gitmem.repo import hooks
 from gitmem.repo.edits import edits_in_files, main_work_trees
-from gitmem.repo.oddities import odd_settings
+from gitmem.repo.oddities import odd_settings, replaced_objects
 from gitmem.repo.worktree import (
     index_locks,
     is_behind,
@@ -111,6 +111,7 @@ def _warnings(store: Store, head: Head) -> Iterator[str]:
     for tree, why in under_way(store.repo):
         yield f"{tree.path}: {why}"
     yield from odd_settings(store.repo)
+    yield from replaced_objects(store.repo.git_dir)
 
 
 # --- what to do next ---------------------------------------------------------------------------

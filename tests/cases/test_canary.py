@@ -148,7 +148,10 @@ def test_status_and_fsck_name_what_plain_git_would_do_and_gitmem_does_not(
     assert str(trapped.canaries.parent / "sub/.git/objects") in borrowed
     assert "info/grafts" in grafts
     found = call(project.store, "fsck", "--json").json
-    assert found["ok"] and found["warnings"][:-1] == told
+    assert [problem["where"] for problem in found["problems"]] == [
+        f"{project.store}/.git/info/grafts"
+    ]
+    assert found["warnings"][:-1] == told[:-1]
     assert "post-commit" in found["warnings"][-1]
     assert programs in call(project.store, "fsck").out
     assert not trapped.sprung()
@@ -178,11 +181,14 @@ def test_settings_that_name_no_program_are_not_worth_a_warning(
 
 
 def answers(store: Path) -> list[str]:
-    calls = (["list"], ["log"], ["show", "use-tabs"], ["why", "use-tabs"], ["fsck"])
+    """What is remembered, how it came to be, and what verification says of it."""
+    calls = (["list"], ["log"], ["show", "use-tabs"], ["why", "use-tabs"])
     done = [call(store, *args) for args in calls]
     assert [one.code for one in done] == [0] * len(calls), done
-    lines = (line for one in done for line in one.out.splitlines())
-    return [line for line in lines if not line.startswith("warning: ")]
+    found = call(store, "fsck", "--json").json
+    misleading = ("refs/replace/", f"{store}/.git/info/grafts")
+    wrong = [one for one in found["problems"] if not one["where"].startswith(misleading)]
+    return [*(one.out for one in done), f"{found['commits']} {wrong}"]
 
 
 def test_replaced_objects_and_grafts_change_no_answer_and_no_merge(
