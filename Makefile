@@ -21,7 +21,7 @@ test: lint ## check everything: style, types, imports, tests
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The tests that have a long form. A run says its seed; `make soak SEED=N` repeats it.
-SOAK := tests/faults tests/races tests/fuzz tests/memory/test_state_machine.py
+SOAK := tests/faults tests/races tests/fuzz tests/memory/test_state_machine.py tests/cases/test_git_state.py
 
 soak: $(READY) ## hours of kills, failures, races and fuzz: make soak SEED=N repeats a run
 	@$(BIN)/python -m pytest -n auto --dist load --soak $(if $(SEED),--seed $(SEED)) $(SOAK)
