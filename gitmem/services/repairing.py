@@ -157,28 +157,39 @@ def _free(folder: Path, name: str) -> Path:
 
 
 def _lost_mains(store: Store, sessions: SessionFiles, now: int) -> Iterator[str]:
+    """Bring back what main was moved away from; what one of several lost mains brings back can be
+    what another one waited for."""
+    before: dict[str, str] = {}
+    while (lost := store.lost_mains()) != before:
+        before = lost
+        for ref, oid in lost.items():
+            yield from _lost_main(store, sessions, ref, oid, now)
+
+
+def _lost_main(
+    store: Store, sessions: SessionFiles, ref: str, lost: str, now: int
+) -> Iterator[str]:
     """Move main forward again to where it was, if nothing was merged since it was set back.
 
     Else what it has no more is brought back on top of what it has.
     """
-    for ref, lost in store.lost_mains().items():
-        head = store.head()
-        try:
-            chain = store.ledger.left_out(lost)
-        except (InvalidInput, NotFound) as error:
-            where = store.repo.shell_word
-            store.notes.append(
-                f"left {ref} as it is: {error.message}. "
-                f"To remove it: git -C {where} update-ref -d {shell_word(ref)}"
-            )
-            continue
-        if not chain:
-            continue  # main has all of it again, since another one was brought back
-        if store.repo.reader.commit(chain[-1]).parents[:1] == (head.accepted,):
-            _move_main(store, head, lost)
-            yield f"moved main forward again to {lost[:12]}, from where it had been set back"
-        else:
-            yield from bring_back(store, sessions, ref, lost, chain, now)
+    head = store.head()
+    try:
+        chain = store.ledger.left_out(lost)
+    except (InvalidInput, NotFound) as error:
+        where = store.repo.shell_word
+        store.notes.append(
+            f"left {ref} as it is: {error.message}. "
+            f"To remove it: git -C {where} update-ref -d {shell_word(ref)}"
+        )
+        return
+    if not chain:
+        return  # main has all of it again, since another one was brought back
+    if store.repo.reader.commit(chain[-1]).parents[:1] == (head.accepted,):
+        _move_main(store, head, lost)
+        yield f"moved main forward again to {lost[:12]}, from where it had been set back"
+    else:
+        yield from bring_back(store, sessions, ref, lost, chain, now)
 
 
 def _strays(store: Store, now: int) -> Iterator[str]:

@@ -411,6 +411,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def discard(self) -> None:
         plain(self.root, "-c", "core.hooksPath=", "checkout", "-q", "--force", "HEAD", "--", ".")
+        plain(self.root, "clean", "-q", "-d", "--force")  # where main has retired it meanwhile
         self.dirty.clear()
 
     @precondition(lambda self: self.main.texts and not self.dirty)
