@@ -91,9 +91,10 @@ def propose(store: Store, session: Session, batch: Batch, origin: Origin) -> Pro
         dropped: list[Dropped] = []
         retire = _known_retirements(store, batch.retire, dropped)
         entries = _entries(store, session, batch.items, origin, dropped)
-        entries = _without_known(store, head.accepted, entries, dropped)
+        searched: dict[str, list[str]] = {}
+        entries = _without_known(store, head.accepted, entries, dropped, searched)
         origin = with_fresh_id(store, origin)
-        draft, findings = _checked_draft(store, session, entries, retire, origin, dropped)
+        draft, findings = _checked_draft(store, session, entries, retire, origin, dropped, searched)
         if not draft.proposal.changes:
             return ProposalResult(None, "nothing", (), (), tuple(dropped), session=session.id)
         review = checks_review(draft, findings, origin.now)
@@ -200,7 +201,11 @@ def _evidence(session: Session, item: Item, now: str) -> tuple[Evidence, ...] | 
 
 
 def _without_known(
-    store: Store, accepted: str, entries: list[Entry], dropped: list[Dropped]
+    store: Store,
+    accepted: str,
+    entries: list[Entry],
+    dropped: list[Dropped],
+    searched: dict[str, list[str]],
 ) -> list[Entry]:
     """Leave out what is remembered, waits in an open proposal, or was rejected or forgotten."""
     waiting = _waiting_statements(store) if entries else {}
@@ -210,7 +215,9 @@ def _without_known(
         text = f"{entry.description}\n{entry.body}"
         plain = normalise_statement(text)
         same = [
-            n.name for n in neighbours(store, [text]) if normalise_statement(n.statement) == plain
+            n.name
+            for n in neighbours(store, [text], searched)
+            if normalise_statement(n.statement) == plain
         ]
         buried = tombstones(store, accepted, [text])
         if same:
@@ -249,13 +256,14 @@ def _checked_draft(
     retire: Mapping[str, str],
     origin: Origin,
     dropped: list[Dropped],
+    searched: dict[str, list[str]],
 ) -> tuple[Draft, tuple[Finding, ...]]:
     """Build the draft, drop the records that a check blocks, and build it again without."""
     while True:
         names = [entry.name for entry in entries] + list(retire)
         ground = store.facts.ground(store.head().accepted, names)
         draft = make_draft(ground, origin, entries, retire)
-        findings = check_draft(store, draft, {session.id: session})
+        findings = check_draft(store, draft, {session.id: session}, searched=searched)
         blocked = {f.record: f.text for f in findings if f.severity == "blocker" and f.record}
         if not blocked:
             return draft, findings

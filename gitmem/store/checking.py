@@ -28,9 +28,17 @@ NEIGHBOURS = 5
 
 
 def check_draft(
-    store: Store, draft: Draft, sessions: Mapping[str, Session], *, own_words: bool = False
+    store: Store,
+    draft: Draft,
+    sessions: Mapping[str, Session],
+    *,
+    own_words: bool = False,
+    searched: dict[str, list[str]] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what the checks find in a draft that stands on the projection's head."""
+    """Return what the checks find in a draft that stands on the projection's head.
+
+    ``searched`` is as in :func:`neighbours`.
+    """
     kinds = {change.name: change.kind for change in draft.proposal.changes}
     candidates = [
         Candidate(
@@ -46,7 +54,7 @@ def check_draft(
     found = check_proposal(
         candidates,
         sessions=sessions,
-        known=neighbours(store, statements),
+        known=neighbours(store, statements, searched),
         tombstones=tombstones(store, draft.proposal.base, statements),
         buried=buried_statements(store, draft.proposal.base) if statements else (),
         secrets=lambda text: [(found.kind, found.line) for found in find_secrets(text)],
@@ -79,10 +87,20 @@ def _circles(store: Store, draft: Draft) -> Iterator[Finding]:
                 waiting += [(older_one, first) for older_one in older(old)]
 
 
-def neighbours(store: Store, texts: Sequence[str]) -> list[KnownRecord]:
-    """Return the records that a search for each of ``texts`` finds first."""
+def neighbours(
+    store: Store, texts: Sequence[str], searched: dict[str, list[str]] | None = None
+) -> list[KnownRecord]:
+    """Return the records that a search for each of ``texts`` finds first.
+
+    ``searched`` keeps what searches found, so that nothing is looked for twice while main
+    stands still.
+    """
     index = ProjectionIndex(store.projection)
-    names = {name for text in texts for name, _ in search(text, index, NEIGHBOURS)}
+    searched = {} if searched is None else searched
+    for text in texts:
+        if text not in searched:
+            searched[text] = [name for name, _ in search(text, index, NEIGHBOURS)]
+    names = {name for text in texts for name in searched[text]}
     found = []
     for name in sorted(names):
         row = store.projection.record(name)

@@ -14,6 +14,7 @@ from gitmem.domain.objects import ZERO
 from gitmem.domain.planned import LEDGER_IDENTITY
 from gitmem.errors import Busy, GitFailed, InvalidInput, NotFound, Refused
 from gitmem.repo import NewCommit, RefUpdate
+from gitmem.repo.refs import may_have_refs
 from gitmem.repo.worktree import is_checked_out
 from gitmem.results import Progress
 from gitmem.store.facts import committed_at, message_of
@@ -225,6 +226,8 @@ class Keeping(OpenStore):
         writing, it is left for the next time.
         """
         since = now - KEPT_DAYS * _DAY
+        if not may_have_refs(self.repo.git_dir, KEPT.rstrip("/")):
+            return []  # so that nobody is waited for
         try:
             with self.repo.lock(timeout=0):
                 old = [kept for kept in self.kept() if kept.closing and kept.closing.at < since]
