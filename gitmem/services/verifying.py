@@ -54,8 +54,10 @@ def fsck(store: Store, sessions: SessionFiles, progress: Progress | None = None)
         problems += _projection(store, ledger, fresh)
         problems += _branches(store, ledger)
         store.keep_lost()
-        problems += _lost(store, ledger)
-        problems += [*refs_amiss(store), *stand_ins(store)]
+        amiss = [*refs_amiss(store), *stand_ins(store)]
+        named = {problem.where for problem in amiss}
+        problems += [one for one in _lost(store, ledger) if one.where not in named]
+        problems += amiss
         problems += sessions_amiss(store, sessions, ledger)
     except GitFailed as error:
         rows, passed = [], []
