@@ -16,6 +16,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from gitmem.domain.text import illegal_characters
 from gitmem.errors import GitmemError
 
 
@@ -242,10 +243,18 @@ def dumped(value: Any) -> bytes:
 MAX_SAID = 4000
 
 
+def drawn(codepoint: int) -> bool:
+    """Whether a character is left as it is by ``repr``, which shows values in errors."""
+    return chr(codepoint).isprintable()
+
+
 def check_error(error: GitmemError) -> None:
     """What an error says is short enough to be read, and holds nothing a terminal obeys."""
     for said in (error.message, error.hint):
-        assert all(c.isprintable() or c == "\n" for c in said), ascii(said)
+        hidden = [
+            c for c in illegal_characters(said, allow_newlines=True) if not drawn(c.codepoint)
+        ]
+        assert not hidden, (ascii(said), hidden)
         assert len(said) <= MAX_SAID, ascii(said[:400])
     assert error.message.strip(), "an error without a word"
 
