@@ -31,8 +31,11 @@ lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(READY) ## measure speed; prints ratios and keeps them in benchmarks/
-	@$(BIN)/python benchmarks/run.py
+bench: $(READY) ## measure speed (minutes): PARTS=merge, SIZES="100 100000", MERGES=10000
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@$(BIN)/python benchmarks/run.py $(PARTS) $(if $(SIZES),--sizes $(SIZES)) \
+		$(if $(MERGES),--merges $(MERGES)); \
+		kept=$$?; $(BIN)/python benchmarks/report.py && exit $$kept
 
 bench-recall: $(READY) ## measure the ranking: make bench-recall DATA=folder with the public sets
 	@test -n "$(DATA)" || { echo "Say where the data sets are: make bench-recall DATA=FOLDER" >&2; exit 2; }

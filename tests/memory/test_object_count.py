@@ -173,3 +173,13 @@ def test_a_history_is_verified_by_one_process_that_reads_and_one_that_lists(
         store.repo.runner.trace = lambda words: started.append(words[1])
         store.head()
     assert set(started) <= {"cat-file", "rev-list"} and len(started) <= 2, started
+
+
+def test_a_proposal_looks_for_what_is_like_it_once(sizes: dict[int, Path]) -> None:
+    statements: list[str] = []
+    text = "The second cluster is rebuilt every 星期四 night."
+    with opened(sizes[100]) as memory:
+        memory._opened().projection._db.set_trace_callback(statements.append)
+        assert memory.propose(change_set("second", text)).proposal
+    searches = [sql for sql in statements if sql.startswith("SELECT term, data FROM blocks")]
+    assert searches and len(searches) == len(set(searches))
