@@ -57,18 +57,22 @@ class Checking(Deciding, Reading):
 
         store = self._opened()
         done: list[str] = []
+        failed: list[Problem] = []
+        where = str(store.repo.git_dir)
         if repair:
             try:
                 done += put_right(store, self._sessions(), self._now())
-            except GitFailed as error:  # the report says what can be done
-                self._note(f"could not repair everything: {error.message}")
+            except GitFailed as error:  # what else is wrong is found all the same
+                what = f"could not repair everything: {error.message}"
+                fix = error.hint or "Run it again: gitmem fsck --repair"
+                failed.append(Problem(where, what, fix))
         misplaced = misplaced_problems(store.repo, every_file=True)
         try:
             found = fsck(store, self._sessions(), progress)
         except GitmemError as error:
             if not misplaced:
                 raise
-            stopped = Problem(str(store.repo.git_dir), error.message, error.hint)
+            stopped = Problem(where, error.message, error.hint)
             found = FsckReport(False, 0, (stopped,))
-        problems = (*misplaced, *found.problems)
+        problems = (*failed, *misplaced, *found.problems)
         return self._noted(replace(found, ok=not problems, problems=problems, repaired=tuple(done)))

@@ -96,5 +96,8 @@ def fsync_folder(folder: Path) -> None:
         return
     try:
         os.fsync(handle)
+    except OSError as error:
+        error.filename = str(folder)
+        raise
     finally:
         os.close(handle)
