@@ -379,5 +379,6 @@ def make_index(repo: Repo, tree: WorkTree) -> None:
             raise Refused(f"{tree.path} has an index already")
         noted, _ = read_note(repo)
         at = noted.get(tree.key) or _head_commit(repo, tree)
+        at = EMPTY_TREE if at == ZERO else at  # cut off while the first files came
         if at is None or not read_into_index(repo.runner, tree, at):
             raise GitFailed(f"no index could be made for {tree.path}{unlocking(tree)}")
