@@ -114,7 +114,6 @@ def _lost(store: Store, ledger: Ledger) -> list[Problem]:
             f"git -C {where} update-ref -d {ref}",
         )
         for ref, oid in store.lost_mains(ledger).items()
-        if store.repo.reader.read(oid) is not None  # else it is among the refs that keep nothing
     ]
 
 

@@ -15,6 +15,7 @@ from gitmem.domain.shell import shell_word
 from gitmem.errors import GitmemError
 from gitmem.results import Problem
 from gitmem.sessions import SessionFiles
+from gitmem.store.keeping import LOST
 from gitmem.store.ledger import Ledger
 from gitmem.store.quoted import message_around
 from gitmem.store.restoring import restoring
@@ -28,6 +29,8 @@ def refs_amiss(store: Store) -> Iterator[Problem]:
     """Name refs of gitmem's own that keep nothing, and files that stand for none."""
     where = store.repo.shell_word
     for ref, oid in sorted(store.repo.refs(KEPT).items()):
+        if ref.startswith(LOST):
+            continue  # what main had and has no more is named as that
         try:
             store.repo.reader.commit(oid)
         except GitmemError as error:
@@ -37,7 +40,7 @@ def refs_amiss(store: Store) -> Iterator[Problem]:
         yield Problem(
             ref,
             "the file of this ref does not name a commit",
-            "git passes over it. To move it away: gitmem fsck --repair. "
+            "It keeps nothing, and git passes over it; `gitmem fsck --repair` moves it away. "
             f"To remove it: rm {shell_word(str(file))}",
         )
 

@@ -217,7 +217,7 @@ def forged_merge(root: Path, tip: str) -> str:
         ground = replace(store.ledger.ground_for(head, branch), decided=None)
         plan = plan_merge(ground, branch, head.tip, head.strays)
         with store.projection.trial():
-            planned = store.ledger._planned(Prepared(plan, ground.policy, ground.tree, branch))
+            planned, _ = store.ledger._planned(Prepared(plan, ground.policy, ground.tree, branch))
         with store.repo.lock():
             store._write_planned(planned, ground.tree)
             plain(root, "update-ref", "refs/forger/merge", planned.oid)
