@@ -213,7 +213,8 @@ class Repo:
         for found in misplaced_for_refs(self.git_dir):
             raise found.error
         remember_git(self.private / GIT_STAMP)
-        clear_unfinished(self.private)
+        for folder in (self.private, self.git_dir / "hooks"):
+            clear_unfinished(folder)
         self.healed += clear_own_locks(self.git_dir)
         self.healed += clear_inflight_locks(self.git_dir)
         self.healed += clear_broken_inflight(self.git_dir)

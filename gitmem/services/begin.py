@@ -83,5 +83,7 @@ def _is_unborn(path: Path) -> bool:
     if [entry.name for entry in path.iterdir()] != [".git"]:
         return False
     git = path / ".git"
-    branches = git / "refs" / "heads"
-    return not (git / "packed-refs").exists() and not any(branches.glob("**/*"))
+    names = (git / "refs" / "heads").glob("**/*")
+    # The lock of a branch that was never made is no branch.
+    is_named = any(path.suffix != ".lock" and not path.is_dir() for path in names)
+    return not (git / "packed-refs").exists() and not is_named

@@ -43,6 +43,20 @@ def test_an_init_that_was_killed_can_be_run_again(tmp_path: Path) -> None:
         assert memory.fsck().ok
 
 
+@pytest.mark.parametrize("lock", ["main.lock", "proposals/some.lock"])
+def test_a_lock_of_a_branch_that_was_never_made_stops_no_init(tmp_path: Path, lock: str) -> None:
+    """A kill at the last moment leaves one; it is waited for until it is old."""
+    left = tmp_path / "m" / ".git" / "refs" / "heads" / lock
+    subprocess.run(["git", "init", "-q", tmp_path / "m"], check=True)
+    left.parent.mkdir(exist_ok=True)
+    left.touch()
+    os.utime(left, (1_000_000_000, 1_000_000_000))
+    with MemoryStore.init(tmp_path / "m") as memory:
+        assert any(lock in note for note in memory.notes)
+        assert memory.fsck().ok
+    assert not left.exists()
+
+
 def test_a_repository_with_a_branch_is_not_taken_for_an_unfinished_one(
     tmp_path: Path, git: RunGit
 ) -> None:
