@@ -164,8 +164,6 @@ TIPS = [
     "a tree that is cut off",
     "the policy twice",
     "a file that says it is a folder",
-    "a top name with two dots",
-    "a link for MEMORY.md",
 ]
 
 
