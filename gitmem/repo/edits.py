@@ -17,7 +17,7 @@ from gitmem.domain.objects import blob_id
 from gitmem.domain.shell import shell_word
 from gitmem.errors import InvalidInput
 from gitmem.repo.checkout import read_plain, unlocking
-from gitmem.repo.index import IndexEntry, WorkTree, on_files, read_index
+from gitmem.repo.index import IndexEntry, WorkTree, on_files, special_entries
 from gitmem.repo.reader import Found
 from gitmem.repo.refs import symbolic_target
 from gitmem.repo.runner import failed
@@ -153,14 +153,13 @@ def edits_in_files(repo: Repo, tree: WorkTree, commit: str) -> list[FileEdit]:
     """
     committed = {path: oid for _, oid, path in repo.list_tree(commit) if stays_inside(path)}
     suspects = committed.keys() & _suspects(repo, tree, commit, committed)
-    entries = read_index(repo.runner, tree, [])
-    special = {path for path, entry in entries.items() if entry.is_hidden or entry.stage != "0"}
-    untracked = set(_records_below(tree.path, tree.path / RECORDS)) - committed.keys()
+    special = special_entries(repo.runner, tree)
+    untracked = set(_records_below(str(tree.path / RECORDS), RECORDS)) - committed.keys()
     found = []
-    for path in sorted(suspects | untracked | special):
+    for path in sorted(suspects | untracked | special.keys()):
         edit = _compared(tree.path, path, committed.get(path))
         if path in special:
-            edit = _special(tree.path, path, committed.get(path), entries[path], edit)
+            edit = _special(tree.path, path, committed.get(path), special[path], edit)
         if edit is not None:
             found.append(edit)
     return found
@@ -236,8 +235,11 @@ def _folders(path: str) -> Iterable[str]:
     return ("/".join(parts[:end]) for end in range(1, len(parts)))
 
 
-def _records_below(root: Path, folder: Path, depth: int = 0) -> Iterator[str]:
-    """The paths of everything named like a record's file; editors' own files begin with a dot."""
+def _records_below(folder: str, path: str, depth: int = 0) -> Iterator[str]:
+    """The paths of everything named like a record's file; editors' own files begin with a dot.
+
+    ``path`` is how a store calls ``folder``.
+    """
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -245,6 +247,6 @@ def _records_below(root: Path, folder: Path, depth: int = 0) -> Iterator[str]:
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             if depth < _MAX_DEPTH:
-                yield from _records_below(root, Path(entry.path), depth + 1)
+                yield from _records_below(entry.path, f"{path}/{entry.name}", depth + 1)
         elif entry.name.endswith(".md") and not entry.name.startswith("."):
-            yield Path(entry.path).relative_to(root).as_posix()
+            yield f"{path}/{entry.name}"

@@ -61,13 +61,29 @@ class IndexEntry:
 
 def read_index(runner: Runner, tree: WorkTree, paths: Sequence[str]) -> dict[str, IndexEntry]:
     """The entries at and below ``paths``, or all of them where none is given."""
+    return dict(map(_entry, _list_index(runner, tree, paths)))
+
+
+def special_entries(runner: Runner, tree: WorkTree) -> dict[str, IndexEntry]:
+    """The entries with a conflict, and those that a person told git to leave out or overlook.
+
+    Of the others, which are nearly all, no entry is made.
+    """
+    lines = _list_index(runner, tree, [])
+    some = (line for line in lines if not (line.startswith("H ") and line[49:52] == " 0\t"))
+    entries = dict(map(_entry, some))
+    return {path: e for path, e in entries.items() if e.is_hidden or e.stage != "0"}
+
+
+def _list_index(runner: Runner, tree: WorkTree, paths: Sequence[str]) -> list[str]:
     out = _git(runner, tree, ["ls-files", "--stage", "-v", "-z", "--", *paths], ok=(0,)).out
-    entries = {}
-    for line in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
-        head, _, path = line.partition("\t")
-        flag, mode, oid, stage = head.split(" ")
-        entries[path] = IndexEntry(flag, mode, oid, stage)
-    return entries
+    return out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+def _entry(line: str) -> tuple[str, IndexEntry]:
+    head, _, path = line.partition("\t")
+    flag, mode, oid, stage = head.split(" ")
+    return path, IndexEntry(flag, mode, oid, stage)
 
 
 def is_at(runner: Runner, tree: WorkTree, commit: str) -> bool:
