@@ -68,7 +68,7 @@ class Checking(Deciding, Reading):
                 failed.append(Problem(where, what, fix))
         misplaced = misplaced_problems(store.repo, every_file=True)
         try:
-            found = fsck(store, self._sessions(), progress)
+            found = fsck(store, progress, self._sessions())
         except GitmemError as error:
             if not misplaced:
                 raise

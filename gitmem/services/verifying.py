@@ -32,8 +32,12 @@ _KEPT_BACK = (
 )
 
 
-def fsck(store: Store, sessions: SessionFiles, progress: Progress | None = None) -> FsckReport:
+def fsck(
+    store: Store, progress: Progress | None = None, sessions: SessionFiles | None = None
+) -> FsckReport:
     """Verify the whole of main anew, without trusting the projection.
+
+    With ``sessions``, also whether the conversations here bear out what is quoted of them.
 
     Raises:
         NotFound: there is no main, or it does not begin a memory.
@@ -58,7 +62,7 @@ def fsck(store: Store, sessions: SessionFiles, progress: Progress | None = None)
         named = {problem.where for problem in amiss}
         problems += [one for one in _lost(store, ledger) if one.where not in named]
         problems += amiss
-        problems += sessions_amiss(store, sessions, ledger)
+        problems += sessions_amiss(store, sessions, ledger) if sessions else []
     except GitFailed as error:
         rows, passed = [], []
         problems.append(Problem(str(store.repo.git_dir), error.message, _fix(store, error)))
