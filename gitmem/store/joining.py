@@ -50,7 +50,7 @@ def composed(seen: Record | None, past: Record | None, told: Collection[str]) ->
     if seen is None or past is None:
         return seen
     fields = {name: getattr(seen if name in told else past, name) for name in _FIELDS}
-    extra = {name: value for name, value in past.extra.items() if name not in told}
+    extra: dict[str, Any] = {k: value for k, value in past.extra.items() if k not in told}
     extra |= {name: value for name, value in seen.extra.items() if name in told}
     try:
         return make_record(name=seen.name, evidence=seen.evidence, extra=extra, **fields)
