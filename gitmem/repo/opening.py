@@ -287,11 +287,22 @@ def init_repository(path: Path, *, bare: bool) -> None:
     with contextlib.suppress(NotFound):  # git would fail on some of these, and not say why
         check_openable(path, find_git_dir(path))
     git_dir = path if bare else path / ".git"
+    _clear_cut_off(git_dir)
     options = ["--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"]
     _run_at(path, ["init", *(["--bare"] if bare else []), *options, str(path)])
     # A git pull then either fast-forwards or refuses; it never merges two memories by text.
     _run_at(path, ["config", "--file", str(git_dir / "config"), "pull.ff", "only"])
     _make_durable(git_dir, [path, *(folder.parent for folder in fresh)])
+
+
+def _clear_cut_off(git_dir: Path) -> None:
+    """Remove the locks of a ``git init`` that was killed, where it has made nothing else yet."""
+    below = (path for name in ("objects", "refs") for path in (git_dir / name).glob("**/*"))
+    if (git_dir / "packed-refs").exists() or any(not path.is_dir() for path in below):
+        return
+    for name in ("HEAD.lock", "config.lock"):
+        with contextlib.suppress(OSError):  # git says what is in its way
+            (git_dir / name).unlink(missing_ok=True)
 
 
 def _make_durable(git_dir: Path, above: Sequence[Path]) -> None:

@@ -57,6 +57,17 @@ def test_a_lock_of_a_branch_that_was_never_made_stops_no_init(tmp_path: Path, lo
     assert not left.exists()
 
 
+@pytest.mark.parametrize("lock", ["HEAD.lock", "config.lock"])
+def test_what_a_killed_git_init_left_stops_no_init(tmp_path: Path, lock: str) -> None:
+    left = tmp_path / "m" / ".git" / lock
+    subprocess.run(["git", "init", "-q", tmp_path / "m"], check=True)
+    left.with_suffix("").unlink()  # it was to take this one's place
+    left.touch()
+    with MemoryStore.init(tmp_path / "m") as memory:
+        assert memory.fsck().ok
+    assert not left.exists()
+
+
 def test_a_repository_with_a_branch_is_not_taken_for_an_unfinished_one(
     tmp_path: Path, git: RunGit
 ) -> None:
