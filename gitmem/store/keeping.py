@@ -69,7 +69,8 @@ class Keeping(OpenStore):
         gone = self._gone(closing.id, tip)
         name, number = KEPT + closing.id, 1
         while (oid := self.repo.read_ref(name)) is not None:
-            if self._kept(name, oid).tip == tip:
+            kept = self._kept(name, oid)
+            if kept.tip == tip and kept.closing and kept.closing.state == closing.state:
                 return gone
             number += 1
             name = f"{KEPT}{closing.id}-{number}"

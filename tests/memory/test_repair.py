@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from gitmem import MemoryStore
+from gitmem.domain.kept import Closing
 from gitmem.errors import GitmemError, Refused
 from tests.memory.words import ADA, BEN, NOW, change_set, item, objects, opened, user
 from tests.store.stories import plain, rev
@@ -546,3 +547,25 @@ def test_what_one_lost_main_brings_back_another_one_waits_for_no_more(known: Mem
     repaired(known)
     with opened(known.path) as fresh:
         assert setting(fresh, "rounds") == "3"
+
+
+def test_what_main_said_already_when_it_was_looked_at_is_not_looked_at_again(
+    known: MemoryStore,
+) -> None:
+    """Also where the same branch was kept before for another reason."""
+    base = rev(known.path, "main")
+    gone = known.forget("cloud", reason="旧的", person=ADA).proposal
+    assert gone
+    tip = rev(known.path, "main^2")
+    known.set_policy("rounds", "3", person=ADA)
+    git(known, "reset", "-q", "--hard", base)
+    with opened(known.path) as fresh:
+        git(known, "update-ref", f"refs/heads/proposals/{gone}", tip)
+        fresh._opened().head()
+        fresh._opened().keep(tip, Closing(gone, "superseded", NOW, "earlier"))
+        fresh.forget("cloud", person=BEN)
+        fresh.set_policy("rounds", "5", person=BEN)
+        assert len(fresh.fsck(repair=True).problems) == 1
+        fresh.remember(CLOUD, name="cloud", type="project", person=BEN)
+        assert fresh.fsck(repair=True).repaired == ()
+        assert fresh.proposals() == []
