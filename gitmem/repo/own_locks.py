@@ -29,12 +29,15 @@ _STILL = 0.1  # seconds: a living git program is done with a lock in a few milli
 
 
 @contextmanager
-def may_leave(runner: Runner, locks: Iterable[Path]) -> Iterator[None]:
+def may_leave(
+    runner: Runner, locks: Iterable[Path], healed: list[str] | None = None
+) -> Iterator[None]:
     """Note, for a block that runs one git process, the locks that it may take.
 
-    What is there already is somebody else's. An exception, or a lock that git could not remove,
-    leaves the note for the next who gets the store's lock. Nothing is noted by who does not
-    hold that: they write nothing.
+    What is there already is somebody else's. Locks that git leaves, since it was killed or could
+    not remove them, are cleared, and ``healed`` gets a sentence for each. An exception leaves the
+    note for the next who gets the store's lock. Nothing is noted by who does not hold that: they
+    write nothing.
     """
     if not runner.write_fds:
         yield
@@ -49,6 +52,9 @@ def may_leave(runner: Runner, locks: Iterable[Path]) -> Iterator[None]:
             file.write(json.dumps(free).encode("ascii"))
     yield
     if any(os.path.lexists(git_dir / name) for name in free):
+        said = clear_own_locks(git_dir)
+        if healed is not None:
+            healed += said
         return
     with suppress(OSError):
         path.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from gitmem.domain.layout import MAIN
 from gitmem.domain.objects import ZERO, is_oid
 from gitmem.errors import Busy, GitFailed, InvalidInput
 from gitmem.repo.files import fsync_folder
-from gitmem.repo.own_locks import clear_own_locks, may_leave
+from gitmem.repo.own_locks import may_leave
 from gitmem.repo.places import leading_out, places_of_ref
 from gitmem.repo.recovery import clear_ref_locks, ref_locks
 from gitmem.repo.refs import check_ref, read_ref
@@ -144,10 +144,8 @@ def _until_decided(
     deadline = time.monotonic() + wait
     pause, unexplained = _FIRST_PAUSE, 0
     while True:
-        with may_leave(runner, takes):
+        with may_leave(runner, takes, healed):
             result = runner.run(args, stdin=stdin, ok=range(-128, 256), writes=True)
-            if result.code < 0:
-                healed += clear_own_locks(runner.git_dir)
         if result.code == 0 or all(_done(runner.git_dir, update) for update in point):
             return result
         for update in point:
