@@ -160,10 +160,16 @@ def _lost_mains(store: Store, sessions: SessionFiles, now: int) -> Iterator[str]
     """Bring back what main was moved away from; what one of several lost mains brings back can be
     what another one waited for."""
     before: dict[str, str] = {}
-    while (lost := store.lost_mains()) != before:
-        before = lost
-        for ref, oid in lost.items():
-            yield from _lost_main(store, sessions, ref, oid, now)
+    lost = store.lost_mains()
+    done: list[str] = []
+    while done or lost != before:
+        done = [
+            sentence
+            for ref, oid in lost.items()
+            for sentence in _lost_main(store, sessions, ref, oid, now)
+        ]
+        yield from done
+        before, lost = lost, store.lost_mains()
 
 
 def _lost_main(

@@ -443,7 +443,8 @@ class Machine(RuleBasedStateMachine):
         memory = self.hands[hand]
         report = memory.fsck(repair=True)
         again = memory.fsck(repair=True)
-        assert again.repaired == () and again.problems == report.problems
+        assert again.repaired == (), (report, memory.notes)
+        assert again.problems == report.problems
         # Only what contradicts a decision about the policy is left to the person.
         assert all("kept/main-" in problem.where for problem in report.problems)
         self.strays, self.stray_texts = [], {}
