@@ -71,6 +71,8 @@ def _merged_again(
     at = store.repo.read_ref(ref)
     if at is None:
         store.repo.publish([RefUpdate(ref, tip, ZERO)])
+    elif at != tip and not _is_mergeable(store, at):
+        return  # it waits for a person
     try:
         # Where a repair was cut off, it is open already: what was approved of it still counts.
         new = rebase_branch(store, sessions, name, at or tip, now)
@@ -78,7 +80,15 @@ def _merged_again(
             store.merge(name, new)
             yield f"merged {name} again; main had gone another way since {oid[:12]}"
     except (InvalidInput, NotFound, Refused, Waiting) as error:
-        yield f"opened {name} again, which main has no more: {error.message}"
+        if at is None:
+            yield f"opened {name} again, which main has no more: {error.message}"
+
+
+def _is_mergeable(store: Store, tip: str) -> bool:
+    try:
+        return store.judged(tip).decision.mergeable
+    except (InvalidInput, NotFound):
+        return False
 
 
 def _decided_again(

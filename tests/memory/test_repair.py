@@ -569,3 +569,23 @@ def test_what_main_said_already_when_it_was_looked_at_is_not_looked_at_again(
         fresh.remember(CLOUD, name="cloud", type="project", person=BEN)
         assert fresh.fsck(repair=True).repaired == ()
         assert fresh.proposals() == []
+
+
+def test_what_waits_for_a_person_is_opened_once_however_often_it_is_repaired(
+    known: MemoryStore,
+) -> None:
+    """Also while something else is left to the person, so that a repair never comes to an end."""
+    base = rev(known.path, "main")
+    known.edit("theme", body="用户喜欢浅色主题。", person=ADA)
+    known.set_policy("rounds", "3", person=ADA)
+    git(known, "reset", "-q", "--hard", base)
+    with opened(known.path) as fresh:
+        fresh.edit("theme", body="用户喜欢高对比度主题。", person=BEN)
+        fresh.set_policy("rounds", "5", person=BEN)
+        report = fresh.fsck(repair=True)
+        assert len(report.repaired) == 1 and len(report.problems) == 1
+        (line,) = fresh.proposals()
+        tip = rev(known.path, f"proposals/{line.id}")
+        fresh.set_policy("rounds", "1", person=BEN)
+        assert fresh.fsck(repair=True).repaired == ()
+        assert rev(known.path, f"proposals/{line.id}") == tip
