@@ -158,6 +158,10 @@ class Chain(Database):
         rows = self._commits("WHERE seq=(SELECT seq FROM decided WHERE id=?)", (proposal,))
         return rows[0] if rows else None
 
+    def last_merges(self, count: int) -> list[CommitRow]:
+        """Return the newest merges of main, at most ``count``."""
+        return self._commits("WHERE kind='merge' ORDER BY seq DESC LIMIT ?", (count,))
+
     def has_change(self, change: str) -> bool:
         """Whether an accepted commit of main is the change of this id."""
         query = "SELECT 1 FROM commits WHERE change=? AND kind<>'stray' LIMIT 1"

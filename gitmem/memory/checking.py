@@ -56,6 +56,7 @@ class Checking(Deciding, Reading):
         from gitmem.store.misplaced import misplaced_problems
 
         store = self._opened()
+        store.repo.check_git()
         done: list[str] = []
         failed: list[Problem] = []
         where = str(store.repo.git_dir)

@@ -31,7 +31,7 @@ from gitmem.repo.recovery import (
     pack_names,
 )
 from gitmem.repo.refs import check_ref, may_have_refs, read_ref
-from gitmem.repo.runner import GIT_STAMP, Runner, remember_git
+from gitmem.repo.runner import GIT_STAMP, Runner, remember_git, require_git
 from gitmem.repo.trees import PathChange
 from gitmem.repo.writer import NewCommit, write_commits
 
@@ -111,6 +111,14 @@ class Repo:
     def read_ref(self, ref: str) -> str | None:
         """The commit that a full ref name stands for, or None; no process is started."""
         return read_ref(self.git_dir, ref)
+
+    def check_git(self) -> None:
+        """Check that there is a git that is new enough.
+
+        Raises:
+            GitFailed: there is none.
+        """
+        require_git(self.runner.stamp)
 
     def refs(self, prefix: str = "refs/") -> dict[str, str]:
         """Every ref below ``prefix`` (``refs/heads/proposals/``) with its id."""

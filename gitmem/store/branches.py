@@ -30,6 +30,10 @@ Files = Mapping[str, "bytes | str | None"]
 """Paths of a tree: content, the id of a blob that is there, or None to take it out."""
 
 
+#: Merges whose branches are looked for by whoever looks at one proposal only.
+_LAST = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A proposal's branch, and what the policy says of it now."""
@@ -228,6 +232,7 @@ class Branches(Keeping):
         if tip is not None:
             self.head()
             if self.projection.decided(prefix) is None:
+                self._put_last_away()
                 return prefix, tip  # without a look at all the others
         proposals = self.open_proposals()
         what = None if prefix in proposals else self.projection.decided(prefix)
@@ -235,6 +240,13 @@ class Branches(Keeping):
             raise NotFound(f"{prefix} is not open: it was {what}")
         found = find_by_prefix(prefix, proposals, "open proposal", "gitmem proposals")
         return found, proposals[found]
+
+    def _put_last_away(self) -> None:
+        """Put the branches of the last merges away, where they could not be when it was done."""
+        for merge in self.projection.last_merges(_LAST):
+            tip = self.repo.read_ref(PROPOSALS + merge.change)
+            if tip is not None:
+                self._put_away(merge.change, tip, "merged")
 
     def check_unmoved(self, proposal_id: str, tip: str) -> None:
         """Check, under the lock, that a proposal is open and ends where it was read.

@@ -12,7 +12,7 @@ import pytest
 
 from gitmem.cli.root import COMMANDS
 from gitmem.domain.text import illegal_characters
-from tests.cases.calls import call, reads, writes
+from tests.cases.calls import EDITOR, call, reads, writes
 from tests.cases.conftest import Project
 from tests.cli.harness import Done, RunOnTerminal
 from tests.memory.words import user, write_lines
@@ -42,6 +42,7 @@ from pathlib import Path
 from gitmem.cli import main
 for args in json.loads(Path(sys.argv[1]).read_text()):
     print(f"@@@ {ascii(args)}", flush=True)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # as in a process of its own
     code = main(args)
     print(f"=== {code}", flush=True)
 """
@@ -53,7 +54,8 @@ def on_terminal(
     """What each call shows on a terminal; the calls are made one after the other."""
     file = folder / "calls.json"
     file.write_text(json.dumps(calls))
-    done: Done = terminal(str(file), python=["-c", RUN], env=env)
+    told = {"VISUAL": EDITOR, **env}
+    done: Done = terminal(str(file), python=["-c", RUN], env=told, answers=["y\n"] * len(calls))
     assert done.code == 0, done.out[-2000:]
     shown = done.out.replace("\r\n", "\n").split("@@@ ")[1:]
     assert len(shown) == len(calls)

@@ -555,8 +555,8 @@ def test_a_failure_says_what_git_said_made_fit_for_a_terminal(repo: Repo) -> Non
 def test_each_command_can_be_traced(repo: Repo) -> None:
     seen: list[str] = []
     with Repo.open(repo.git_dir, trace=lambda words: seen.append(" ".join(words))) as opened:
-        opened.refs("refs/heads")
-    assert seen == ["git for-each-ref --format=%(objectname) %(refname) refs/heads"]
+        opened.runner.run(["rev-parse", "--git-dir"])
+    assert seen == ["git rev-parse --git-dir"]
 
 
 # --- history -------------------------------------------------------------------------------
