@@ -19,8 +19,9 @@ def main(store: str, ids: str, folder: str, mount: str) -> None:
         subprocess.run(["mount", "--bind", store, store], check=True)
         subprocess.run(["mount", "-o", "remount,ro,bind", store], check=True)
     known = Ids(**json.loads(ids))
-    for kind, calls in (("read", reads(known)), ("write", writes(known, Path(folder)))):
-        for args in calls if folder or kind == "read" else ():
+    changing = writes(known, Path(folder)) if folder else []
+    for kind, calls in (("read", reads(known)), ("write", changing)):
+        for args in calls:
             done = asdict(call(Path(store), *args))
             print(json.dumps({"kind": kind, "args": args, **done}), flush=True)
 
