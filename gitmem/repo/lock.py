@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,14 @@ DEFAULT_WAIT = 30.0
 """Seconds to wait for another writer. A merge takes tens of milliseconds."""
 
 _POLL = 0.01
+
+_TURN = 1.0
+"""Seconds after which who waits for its turn looks whether the lock is free all the same: whoever
+is before it may have been stopped (Ctrl-Z)."""
+
+LOCK_FILE = "lock"
+QUEUE_FILE = "queue"
+"""Held by the one who gets the lock next, as long as it waits."""
 
 
 def make_private(private: Path) -> None:
@@ -101,6 +110,9 @@ class StoreLock:
     """A :class:`filelock.FileLock` whose descriptor goes to the git processes that write.
 
     If this program is killed, the lock lasts until the last of them has ended. Reentrant.
+
+    Who wants it goes through a second lock first, and gives that back once it has the first. So
+    who has just been the writer cannot overtake one that waits.
     """
 
     def __init__(self, runner: Runner, private: Path, on_acquire: Callable[[], None]) -> None:
@@ -109,11 +121,12 @@ class StoreLock:
         self._on_acquire = on_acquire
         self._depth = 0
         self._lock = FileLock(
-            private / "lock",
+            private / LOCK_FILE,
             thread_local=False,
             poll_interval=_POLL,
             on_acquired=self._share if os.name == "posix" else None,
         )
+        self._queue = FileLock(private / QUEUE_FILE, thread_local=False, poll_interval=_POLL)
 
     def _share(self, descriptor: int) -> None:
         self._runner.write_fds = (descriptor,)
@@ -140,12 +153,37 @@ class StoreLock:
 
     def _acquire(self, timeout: float) -> None:
         make_private(self._private)
-        _check_plain(self._private / "lock")
+        lock = self._private / LOCK_FILE
+        for path in (lock, self._private / QUEUE_FILE):
+            _check_plain(path)
         try:
-            if not (self._private / "lock").exists():  # the first write ever: whoever made the
+            if not lock.exists():  # the first write ever: whoever made the
                 fsync_folder(self._private.parent)  # folder may not have made it durable
-            self._lock.acquire(timeout=timeout)
+            self._take(time.monotonic() + timeout)
         except Timeout as error:
-            raise _held(self._private / "lock", timeout) from error
+            raise _held(lock, timeout) from error
         except OSError as error:
-            raise _unwritable(self._private / "lock", error) from error
+            raise _unwritable(Path(error.filename or lock), error) from error
+
+    def _take(self, deadline: float) -> None:
+        """Wait for one's turn, then for the lock.
+
+        Raises:
+            Timeout: somebody else had it at the deadline.
+        """
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                with self._queue.acquire(timeout=min(left, _TURN)):
+                    self._lock.acquire(timeout=max(0.0, deadline - time.monotonic()))
+                return
+            except Timeout:
+                if self._is_free():
+                    return
+        self._lock.acquire(timeout=0)
+
+    def _is_free(self) -> bool:
+        """Take the lock if nobody has it."""
+        with suppress(Timeout):
+            self._lock.acquire(timeout=0)
+            return True
+        return False

@@ -25,9 +25,10 @@ from gitmem.repo.discovery import (
 )
 from gitmem.repo.environment import PIN_ARGUMENTS, personal_environment
 from gitmem.repo.files import fsync_folder
+from gitmem.repo.lock import StoreLock
 from gitmem.repo.places import misplaced
 from gitmem.repo.refusals import refusal
-from gitmem.repo.runner import DEFAULT_TIMEOUT, failed, finish, require_git, start
+from gitmem.repo.runner import DEFAULT_TIMEOUT, Runner, failed, finish, require_git, start
 
 _SUSPECT = (b"extensions", b"include", b"promisor", b"partialclone")
 # A line of a configuration in lower case that git takes for certain.
@@ -269,7 +270,11 @@ def _check_points_back(root: Path, dirs: GitDirs) -> None:
 def init_repository(path: Path, *, bare: bool) -> None:
     """``git init`` with nothing of the machine in it: no template, no hook, branch main.
 
+    Under the store's lock, which the git processes inherit: who makes one at the same place at
+    the same moment waits.
+
     Raises:
+        Busy: somebody else is making it, and was not done in time.
         Refused: the folder cannot be made, or lies inside a git directory.
         GitmemError: the repository that is there is of a kind that cannot hold a memory.
     """
@@ -284,15 +289,29 @@ def init_repository(path: Path, *, bare: bool) -> None:
         raise Refused(
             f"{path} cannot be made: {why}", hint=hint or "Name another folder."
         ) from error
-    with contextlib.suppress(NotFound):  # git would fail on some of these, and not say why
-        check_openable(path, find_git_dir(path))
     git_dir = path if bare else path / ".git"
-    _clear_cut_off(git_dir)
-    options = ["--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"]
-    _run_at(path, ["init", *(["--bare"] if bare else []), *options, str(path)])
-    # A git pull then either fast-forwards or refuses; it never merges two memories by text.
-    _run_at(path, ["config", "--file", str(git_dir / "config"), "pull.ff", "only"])
-    _make_durable(git_dir, [path, *(folder.parent for folder in fresh)])
+    with contextlib.suppress(NotFound):  # git would fail on some of these, and not say why
+        dirs = find_git_dir(path)
+        check_openable(path, dirs)
+        git_dir = dirs.common
+    runner = _runner_at(git_dir)
+    with StoreLock(runner, git_dir / PRIVATE, lambda: None).hold():
+        _clear_cut_off(git_dir)
+        options = ["--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"]
+        _run_at(path, ["init", *(["--bare"] if bare else []), *options, str(path)], runner)
+        # A git pull then either fast-forwards or refuses; it never merges two memories by text.
+        args = ["config", "--file", str(git_dir / "config"), "pull.ff", "only"]
+        _run_at(path, args, runner)
+        _make_durable(git_dir, [path, *(folder.parent for folder in fresh)])
+
+
+def _runner_at(git_dir: Path) -> Runner:
+    try:
+        git_dir.mkdir(exist_ok=True)
+    except OSError as error:
+        why, hint = refusal(error)
+        raise Refused(f"{git_dir} cannot be made: {why}", hint=hint) from error
+    return Runner(git_dir)
 
 
 def _clear_cut_off(git_dir: Path) -> None:
@@ -322,9 +341,11 @@ def _make_durable(git_dir: Path, above: Sequence[Path]) -> None:
         ) from error
 
 
-def _run_at(path: Path, args: Sequence[str]) -> None:
-    """Run a git command that takes no ``--git-dir``."""
-    process = start([require_git(), *PIN_ARGUMENTS, *args], cwd=path, stdin=subprocess.DEVNULL)
+def _run_at(path: Path, args: Sequence[str], runner: Runner) -> None:
+    """Run a git command that takes no ``--git-dir`` and writes."""
+    command = [require_git(), *PIN_ARGUMENTS, *args]
+    held = runner.write_fds
+    process = start(command, cwd=path, stdin=subprocess.DEVNULL, pass_fds=held)
     result = finish(process, args[0], None, DEFAULT_TIMEOUT, _MAX_LISTING)
     if result.code != 0:
         raise failed(args[0], result, path)

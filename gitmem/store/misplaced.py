@@ -26,6 +26,7 @@ from gitmem.domain.layout import (
 )
 from gitmem.domain.shell import shell_word
 from gitmem.repo import Repo
+from gitmem.repo.lock import LOCK_FILE, QUEUE_FILE
 from gitmem.repo.packed import PACKED_REFS, unreadable_lines
 from gitmem.repo.places import LeadsOut, Misplaced, misplaced, misplaced_for_refs
 from gitmem.repo.runner import GIT_STAMP
@@ -36,7 +37,9 @@ from gitmem.store.root import ROOT_FILE
 from gitmem.store.view_file import EDITED
 
 _PRIVATE_FOLDERS = (SESSIONS, EDITED, "damaged", "spool")
-_PRIVATE_FILES = ("lock", CACHE, f"{CACHE}-wal", f"{CACHE}-shm", WORKTREE_NOTE, ROOT_FILE)
+_LOCKS = (LOCK_FILE, QUEUE_FILE)
+_CACHES = (CACHE, f"{CACHE}-wal", f"{CACHE}-shm")
+_PRIVATE_FILES = (*_LOCKS, *_CACHES, WORKTREE_NOTE, ROOT_FILE)
 _TREE_FOLDERS = (RECORDS, EVIDENCE, TOMBSTONES, REVIEWERS)
 _TREE_FILES = (VIEW, MANIFEST, POLICY, README)
 

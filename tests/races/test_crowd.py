@@ -6,7 +6,7 @@ import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,31 +22,34 @@ from tests.store.stories import copy, plain, rev
 T = TypeVar("T")
 
 
-def patiently(act: Callable[[], T]) -> T:
-    """Do what one is told where another writer was at work for half a minute: try again."""
+def patiently(act: Callable[[], T], busy: list[str]) -> T:
+    """Do what one is told where others were at work for half a minute: try again, and note it."""
     for _ in range(20):
-        with suppress(Busy):
+        try:
             return act()
+        except Busy as error:
+            busy.append(error.message)
     return act()
 
 
-def merge_many(root: Path, numbers: range) -> Member:
-    """Propose and approve a fact for each number."""
+def merge_many(root: Path, numbers: range) -> Callable[[Wait], tuple[list[str], list[str]]]:
+    """Propose and approve a fact for each number; the merges, and why it had to try again."""
 
-    def member(wait: Wait) -> list[str]:
-        commits = []
+    def member(wait: Wait) -> tuple[list[str], list[str]]:
+        commits: list[str] = []
+        busy: list[str] = []
         with opened(root) as memory:
             wait()
             for number in numbers:
                 text = f"Fact {number}: the 第{number}号 service listens on port {8000 + number}."
                 record = item(text, name=f"f-{number}", body=text)
                 change = change_set([user(text)], record)
-                proposal = patiently(lambda change=change: memory.propose(change)).proposal
+                proposal = patiently(partial(memory.propose, change), busy).proposal
                 assert proposal
-                result = patiently(lambda name=proposal: memory.approve(name, person=ADA))
+                result = patiently(partial(memory.approve, proposal, person=ADA), busy)
                 assert result.state == "merged" and result.commit
                 commits.append(result.commit)
-        return commits
+        return commits, busy
 
     return member
 
@@ -121,27 +124,32 @@ def test_eight_processes_propose_and_merge_while_others_read(root: Path, effort:
     writers = [merge_many(root, range(n * each, (n + 1) * each)) for n in range(8)]
     left = multiprocessing.get_context("fork").Value("i", len(writers))
 
-    def counted(writer: Member) -> Member:
-        def member(wait: Wait) -> tuple[list[str], float]:
+    def counted(writer: Callable[[Wait], tuple[list[str], list[str]]]) -> Member:
+        def member(wait: Wait) -> tuple[list[str], list[str], float]:
             began: list[float] = []
 
             def waited() -> None:
                 wait()
                 began.append(time.monotonic())
 
-            commits: list[str] = writer(waited)
+            commits, busy = writer(waited)
             with left.get_lock():
                 left.value -= 1
                 if not left.value:
                     over.touch()
-            return commits, time.monotonic() - began[0]
+            return commits, busy, time.monotonic() - began[0]
 
         return member
 
     said = crowd(*map(counted, writers), read_on(root, over))
-    seconds = max(took for _, took in said[:-1])
-    print(f"{8 * each} merges by 8 writers: {8 * each / seconds:.1f} a second")
-    assert len({commit for commits, _ in said[:-1] for commit in commits}) == 8 * each
+    seconds = max(took for _, _, took in said[:-1])
+    waited_in_vain = [why for _, busy, _ in said[:-1] for why in busy]
+    print(
+        f"{8 * each} merges by 8 writers: {8 * each / seconds:.1f} a second, "
+        f"{len(waited_in_vain)} times busy for half a minute"
+    )
+    assert effort.soak or waited_in_vain == []
+    assert len({commit for commits, _, _ in said[:-1] for commit in commits}) == 8 * each
     with opened(root) as memory:
         names = {line.name for line in memory.list()}
     assert names == {"base", *(f"f-{number}" for number in range(8 * each))}
@@ -306,10 +314,8 @@ def test_two_that_begin_a_memory_at_one_place_make_one(tmp_path: Path, effort: E
             wait()
             return outcome(lambda: MemoryStore.init(place, clock=lambda: NOW).close())
 
-        ends = [end.how for end in crowd(begin, begin)]
-        assert ends.count("done") == 1 and set(ends) <= {"done", "Refused", "Busy", "GitFailed"}, (
-            ends
-        )
+        ends = crowd(begin, begin)
+        assert sorted(end.how for end in ends) == ["Refused", "done"], ends
         with opened(place) as memory:
             memory.remember("It works. 能用。", name="works", type="project", person=ADA)
             assert memory.fsck().ok

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from gitmem.errors import Busy
 from gitmem.repo import Repo
+from gitmem.repo.lock import _holders
 from tests.cases.calls import call
 from tests.cli.harness import ROOT
 from tests.conftest import Effort
@@ -177,6 +179,39 @@ def test_who_holds_the_lock_is_named_and_nothing_is_changed(
             assert (done.code, f"(process {pid})" in done.err) == (1, True), done
     assert plain(root, "for-each-ref") == before
     assert call(root, "approve", proposal, "--yes").code == 0
+
+
+QUEUED = """
+import sys
+from pathlib import Path
+from gitmem.repo import Repo
+with Repo.open(Path(sys.argv[1])) as repo, repo.lock(timeout=600):
+    Path(sys.argv[2]).touch()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says who holds a lock")
+@pytest.mark.parametrize("fate", ["lives", "is stopped", "is killed"])
+def test_who_waits_has_its_turn_before_who_has_just_written_and_stops_nobody(
+    root: Path, tmp_path: Path, fate: str
+) -> None:
+    had, queue = tmp_path / "had", root / ".git/gitmem/queue"
+    with Repo.open(root) as repo:
+        with repo.lock():
+            waiting = subprocess.Popen([sys.executable, "-c", QUEUED, root, had], cwd=ROOT)
+            while waiting.pid not in _holders(queue):
+                assert waiting.poll() is None
+            if fate == "is stopped":
+                waiting.send_signal(signal.SIGSTOP)
+            elif fate == "is killed":
+                waiting.kill()
+                waiting.wait()
+                assert _holders(queue) == []
+        with repo.lock():
+            assert had.exists() == (fate == "lives"), "overtaken"
+        waiting.send_signal(signal.SIGCONT)
+        assert waiting.wait() == (-signal.SIGKILL if fate == "is killed" else 0)
+    assert had.exists() == (fate != "is killed")
 
 
 def test_a_keep_file_that_a_full_disk_left_empty_goes_and_a_persons_stays(root: Path) -> None:

@@ -44,9 +44,8 @@ def test_a_new_store_has_main_no_hooks_and_only_fast_forward_pulls(tmp_path: Pat
         assert (repo.git_dir / "HEAD").read_text() == "ref: refs/heads/main\n"
         assert not (repo.git_dir / "hooks").exists()
         assert "ff = only" in (repo.git_dir / "config").read_text()
-        assert not repo.private.exists()
+        assert {path.name for path in repo.private.iterdir()} == {"lock", "queue"}
         write_one(repo)
-        assert repo.private.is_dir()
 
 
 @pytest.mark.parametrize("bare", [False, True])

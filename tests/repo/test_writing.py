@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -494,19 +495,20 @@ def test_packs_are_joined_once_there_are_many(repo: Repo, commit: Commit, git: G
 
 def test_gitmems_own_folder_may_not_be_a_link(repo: Repo, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
+    shutil.rmtree(repo.private)
     repo.private.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(GitmemError, match="symbolic link"), repo.lock():
         pytest.fail("wrote through a link")
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["lock", "git-version", "worktree-at"])
+@pytest.mark.parametrize("name", ["lock", "queue", "git-version", "worktree-at"])
 def test_a_link_in_gitmems_own_folder_is_never_written_through(
     repo: Repo, commit: Commit, tmp_path: Path, name: str
 ) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    repo.private.mkdir()
+    (repo.private / name).unlink(missing_ok=True)
     (repo.private / name).symlink_to(victim)
     try:
         oid = commit(repo, {"a": b"1"})

@@ -58,7 +58,7 @@ def test_a_pipe_in_place_of_what_can_be_made_again_is_passed_over(root: Path) ->
     assert used(root) == ""
 
 
-@pytest.mark.parametrize("name", ["lock", ROOT_FILE])
+@pytest.mark.parametrize("name", ["lock", "queue", ROOT_FILE])
 def test_a_pipe_in_place_of_what_is_needed_is_named(root: Path, name: str) -> None:
     path = root / ".git/gitmem" / name
     path.unlink(missing_ok=True)
