@@ -297,6 +297,32 @@ def test_leaving_out_hopeless_records_changes_neither_scores_nor_order(
         assert search(query, index, limit) == by_definition(documents, query, limit)
 
 
+@pytest.mark.parametrize("limit", [1, 7, 600])
+def test_records_of_equal_score_in_several_blocks_are_ordered_by_name(limit: int) -> None:
+    draw = Random(limit)
+    texts = ["coffee", "coffee milk", "coffee milk milk", "用户 coffee", "milk 用户"]
+    documents = [(f"r{number}", draw.choice(texts)) for number in range(2 * BLOCK + 90)]
+    draw.shuffle(documents)
+    index = MemoryIndex(documents)
+    for query in ("coffee", "milk", "coffee milk", "用户 milk", "tea 用户 coffee milk"):
+        assert search(query, index, limit) == by_definition(documents, query, limit)
+
+
+@given(
+    st.lists(st.sampled_from(["tea", "tea milk", "milk", "milk 腾讯", "腾讯 tea tea"]), min_size=1),
+    st.sampled_from(["tea", "tea milk", "腾讯", "腾讯 milk tea"]),
+    st.integers(1, 12),
+    st.randoms(use_true_random=False),
+)
+def test_any_ties_are_ordered_as_if_every_record_was_looked_at(
+    texts: list[str], query: str, limit: int, draw: Random
+) -> None:
+    documents = [(f"r{number}", text) for number, text in enumerate(texts)]
+    draw.shuffle(documents)
+    expected = by_definition(documents, query, limit)
+    assert search(query, MemoryIndex(documents), limit) == expected
+
+
 # Postings that live elsewhere
 
 

@@ -25,3 +25,7 @@ class ProjectionIndex(Index):
     def names(self, documents: Sequence[int]) -> Mapping[int, str]:
         """Return the names of these documents."""
         return self._projection.names(documents)
+
+    def first_names(self, documents: Sequence[int], limit: int) -> Mapping[int, str]:
+        """Return the names of those ``limit`` of these documents whose names come first."""
+        return self._projection.first_names(documents, limit)

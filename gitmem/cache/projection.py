@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from heapq import nsmallest
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from gitmem.cache.chain import Chain
@@ -248,6 +250,28 @@ class Projection(Chain):
         if len(found) != len(set(numbers)):
             raise self.damaged("a posting names a document that is not there")
         return found
+
+    def first_names(self, numbers: Sequence[int], limit: int) -> dict[int, str]:
+        """Return the names of those ``limit`` of these documents whose names come first.
+
+        Where there are many, names are gone through in order until enough are found, for as long
+        as that reads less than to ask for all of them.
+        """
+        wanted = set(numbers)
+        found: dict[int, str] = {}
+        after = ""
+        for _ in range(len(wanted) // _BATCH if limit < len(wanted) else 0):
+            rows = self._run(
+                "SELECT number, name FROM records WHERE name>? ORDER BY name LIMIT ?",
+                (after, _BATCH),
+            )
+            found.update((number, name) for number, name in rows if number in wanted)
+            if len(found) >= limit or not rows:
+                break
+            after = rows[-1][1]
+        if len(found) < limit:
+            found = self.names(numbers)
+        return dict(nsmallest(limit, found.items(), key=itemgetter(1)))
 
 
 @lru_cache(maxsize=256)
