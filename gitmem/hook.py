@@ -202,7 +202,7 @@ def _say_each(sentences: Sequence[str]) -> None:
 def _say_error(error: GitmemError | OSError) -> None:
     """What is wrong, and on lines of their own what to do."""
     message, hint = (error.message, error.hint) if isinstance(error, GitmemError) else (error, "")
-    lines = [" ".join(line.split()) for line in f"{message}\n{hint}".splitlines()]
+    lines = [" ".join(line.split()) for line in f"{message}\n{hint}".split("\n")]
     _say("\n".join(line for line in lines if line))
 
 

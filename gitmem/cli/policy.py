@@ -12,6 +12,7 @@ from gitmem.cli.editor import editing
 from gitmem.cli.options import command, common_options, person_option, yes_option
 from gitmem.cli.output import Piece, Stream, Styled
 from gitmem.cli.prompting import ask, has_terminal, require_person
+from gitmem.cli.showing import lines_of
 from gitmem.domain.policy_keys import value_text
 from gitmem.errors import Usage
 from gitmem.results import PolicyDiff, PolicyResult, PolicyView
@@ -152,7 +153,7 @@ def _show_diff(stream: Stream, diff: PolicyDiff) -> None:
     if not diff.changes:
         stream.line("No key changes its value.")
     stream.line()
-    lines = difflib.unified_diff(diff.before.splitlines(), diff.after.splitlines(), lineterm="")
+    lines = difflib.unified_diff(lines_of(diff.before), lines_of(diff.after), lineterm="")
     for line in list(lines)[2:]:
         style = {"+": "added", "-": "removed", "@": "dim"}.get(line[:1], "")
         stream.line(Styled(line, style) if style else line, indent=2)

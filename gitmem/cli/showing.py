@@ -134,11 +134,16 @@ def _show_record_change(stream: Stream, record: ShownRecord, reason: str) -> Non
         show_quotes(stream, record.quotes, indent=4)
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a file, without what ends them: cut where git and editors cut."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 def changed_lines(before: str, after: str) -> list[str]:
     """Every line of both texts with its sign: a record is short enough to be read whole."""
     import difflib  # list and search pass through this module as well
 
-    lines = difflib.ndiff(before.splitlines(), after.splitlines())
+    lines = difflib.ndiff(lines_of(before), lines_of(after))
     return [line.rstrip() for line in lines if not line.startswith("?")]
 
 

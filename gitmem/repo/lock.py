@@ -88,7 +88,7 @@ def _holders(path: Path) -> list[int]:
     try:
         found = path.stat()
         device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
-        lines = Path("/proc/locks").read_text("ascii").splitlines()
+        lines = Path("/proc/locks").read_text("ascii").split("\n")
         taken = [line.split() for line in lines if " FLOCK " in line and device in line.split()]
         pids = [int(words[4]) for words in taken if words[1] != "->"]
         alive = [pid for pid in pids if pid > 0 and Path(f"/proc/{pid}").exists()]

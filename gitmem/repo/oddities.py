@@ -156,4 +156,4 @@ def _lines(file: Path) -> list[str]:
         data = read_regular(file, _MAX_FILE) or b""
     except OSError:  # what git cannot read has no effect
         return []
-    return [line for line in data.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
+    return [line for line in data.decode("utf-8", "surrogateescape").split("\n") if line.strip()]

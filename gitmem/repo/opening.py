@@ -170,7 +170,7 @@ def _check_format(root: Path, config: dict[str, str]) -> None:
 
 def git_reason(err: str) -> str:
     """The line of what git printed that says why it gave up, with the list that it begins."""
-    lines = [line.strip() for line in err.splitlines() if not line.startswith("hint:")]
+    lines = [line.strip() for line in err.split("\n") if not line.startswith("hint:")]
     lines = [line for line in lines if line]
     for mark in ("fatal:", "error:", ""):
         for at, line in enumerate(lines):

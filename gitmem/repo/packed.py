@@ -16,6 +16,7 @@ from gitmem.repo.files import fsync_folder, read_regular, write_file
 PACKED_REFS = "packed-refs"
 _MAX_BYTES = 256 * 1024 * 1024
 _REF = re.compile(rb"[0-9a-f]{40} refs/[^\x00-\x20\x7f~^:?*\[\\]+\n")
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _PEELED = re.compile(rb"\^[0-9a-f]{40}\n")
 
 
@@ -62,7 +63,7 @@ def _judged(data: bytes) -> list[tuple[int, bytes, bool]]:
     """Return each line with its number, and whether it is one; what is peeled follows its ref."""
     found: list[tuple[int, bytes, bool]] = []
     before = False
-    for number, line in enumerate(data.splitlines(keepends=True), start=1):
+    for number, line in enumerate(_LINE.findall(data), start=1):
         if line.startswith(b"#"):
             is_good = number == 1 and line.endswith(b"\n")
         elif line.startswith(b"^"):

@@ -226,7 +226,7 @@ class _Conversation:
 
 def stated(body: str) -> str:
     """What a record's body states: its first line of text, without heading or label."""
-    lines = (line.strip() for line in body.splitlines())
+    lines = (line.strip() for line in body.split("\n"))
     return next((line for line in lines if line and not line.startswith(("#", "**"))), "")
 
 
@@ -255,6 +255,6 @@ def _item(name: str, entry: _Entry) -> Item:
 def _other_lines(body: str) -> list[str]:
     """The lines of a revised record that neither state nor explain what changed."""
     first = stated(body)
-    lines = body.splitlines()
+    lines = body.split("\n")
     start = next((n + 1 for n, line in enumerate(lines) if line.strip() == first), len(lines))
     return [line for line in lines[start:] if line.strip() and not _WHY.match(line.strip())]

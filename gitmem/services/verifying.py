@@ -189,7 +189,7 @@ def _of_main(store: Store, lines: Sequence[str]) -> list[str]:
     if not malformed:
         return list(lines)
     listed = store.repo.runner.run(["rev-list", "--objects", MAIN], ok=range(256), timeout=3600)
-    needed = {line[:40] for line in listed.out.decode("ascii", "replace").splitlines()}
+    needed = {line[:40] for line in listed.out.decode("ascii", "replace").split("\n")}
     return [line for line in lines if line not in malformed or malformed[line] in needed]
 
 
