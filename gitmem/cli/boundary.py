@@ -179,6 +179,10 @@ def _store_log(data: bytes) -> str:
         descriptor, name = tempfile.mkstemp(prefix="bug-", suffix=".log", dir=folder)
     except OSError:
         descriptor, name = tempfile.mkstemp(prefix="gitmem-bug-", suffix=".log")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+    except OSError:
+        os.unlink(name)  # half a log says nothing
+        raise
     return name

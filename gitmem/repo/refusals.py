@@ -43,7 +43,8 @@ _KNOWN = {
         "It can be read, but not changed; work on a copy that can be written.",
     ),
 }
-#: Free bytes below which a disk is full: git's smallest files take one block each.
+#: Free bytes below which a disk is full: git's smallest files take one block each. Where files
+#: may not even be as large, no store can be written.
 _NEARLY_NOTHING = 16 * 1024
 
 # What git prints for them: the system's words in the C locale, and one of its own.
@@ -66,13 +67,14 @@ def refusal(error: OSError) -> Refusal:
 def refusal_of_git(code: int, said: str, git_dir: Path) -> Refusal | None:
     """Why the machine stopped a git that ended with ``code``; None where it did not.
 
-    Where git does not pass on what the system said, the disk of ``git_dir`` is looked at.
+    Where git does not pass on what the system said, the disk of ``git_dir`` and the limit on the
+    size of files are looked at.
     """
     if sys.platform != "win32" and code == -signal.SIGXFSZ:
         return _TOO_LARGE
     name = next((name for words, name in _WORDS.items() if words in said), None)
     if name is None and code != 0:
-        name = _state_of_disk(git_dir)
+        name = _state_of_disk(git_dir) or _state_of_limit()
     return _KNOWN[name] if name else None
 
 
@@ -87,3 +89,12 @@ def _state_of_disk(folder: Path) -> str | None:
         return "EROFS"
     has_inodes = disk.f_files == 0 or disk.f_favail > 0  # some disks do not count them
     return None if has_inodes and disk.f_bavail * disk.f_frsize >= _NEARLY_NOTHING else "ENOSPC"
+
+
+def _state_of_limit() -> str | None:
+    if sys.platform == "win32":
+        return None
+    import resource  # only where something went wrong
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return "EFBIG" if 0 <= limit < _NEARLY_NOTHING else None
