@@ -3,6 +3,9 @@
 Found by the patterns of detect-secrets (without entropy, which masks hashes), by the forms of
 vendors' keys, and by what a sentence says: "the password is X", 密码是 X. Commit ids, UUIDs,
 hashes, examples and prose stay. The result is for storing: the secret's place shows its kind.
+
+Their hundred patterns take long to compile, so they are imported with the first text that is
+looked at: many commands look at none.
 """
 
 from __future__ import annotations
@@ -15,12 +18,8 @@ from dataclasses import dataclass
 
 from gitmem.domain.session import REDACTION_MARK
 from gitmem.domain.shown import Shown
-from gitmem.redaction.encoded import find_encoded
 from gitmem.redaction.finding import Span
-from gitmem.redaction.keys import ends_in_key, find_keys, find_rest_of_key
 from gitmem.redaction.places import folded
-from gitmem.redaction.plugins import find_with_plugins
-from gitmem.redaction.sayings import find_sayings
 
 __all__ = [
     "Redacted",
@@ -81,11 +80,20 @@ def redact_continuation(before: str, text: str) -> Redacted:
     A key that was cut in two, its first half at the end of ``before``, loses its second half
     here; the first one :func:`redact` masks by itself.
     """
+    from gitmem.redaction.keys import find_rest_of_key
+
     rest = find_rest_of_key(before, text)
     if rest is None:
         return redact(text)
     done = redact(_masked(text, [rest]))
     return Redacted(done.text, (rest.kind, *done.kinds))
+
+
+def ends_in_key(text: str) -> bool:
+    """Whether a key was perhaps cut off at the end of ``text``, and goes on in what follows it."""
+    from gitmem.redaction import keys
+
+    return keys.ends_in_key(text)
 
 
 def find_secrets(text: str) -> tuple[SecretFinding, ...]:
@@ -113,6 +121,11 @@ def _masked(text: str, spans: list[Span]) -> str:
 
 def _spans(text: str) -> list[Span]:
     """Return all secrets in order: overlapping ones joined, marks that stand already left out."""
+    from gitmem.redaction.encoded import find_encoded
+    from gitmem.redaction.keys import find_keys
+    from gitmem.redaction.plugins import find_with_plugins
+    from gitmem.redaction.sayings import find_sayings
+
     low = folded(text)
     found = [*find_keys(text, low), *find_with_plugins(text, low), *find_sayings(text, low)]
     found += find_encoded(text)

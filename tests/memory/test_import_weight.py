@@ -52,6 +52,17 @@ def test_reading_what_is_up_to_date_loads_nothing_heavy(tabs: MemoryStore) -> No
     assert loaded_by(code, str(tabs.path)) & HEAVY == set()
 
 
+def test_a_command_that_looks_at_no_text_compiles_no_patterns_of_secrets() -> None:
+    code = (
+        "import sys, gitmem.memory.reading, gitmem.store\n"
+        "from gitmem.redaction import find_secrets\n"
+        "patterns = {'gitmem.redaction.' + m for m in ('keys', 'plugins', 'sayings', 'values')}\n"
+        "assert not patterns & set(sys.modules)\n"
+        "assert find_secrets('密码是 hunter2') and patterns <= set(sys.modules)\n"
+    )
+    assert "detect_secrets" not in loaded_by(code)
+
+
 def test_the_measure_sees_what_is_heavy(tabs: MemoryStore) -> None:
     code = (
         "import sys; from gitmem import MemoryStore\n"
