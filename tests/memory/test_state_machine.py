@@ -289,7 +289,7 @@ class Machine(RuleBasedStateMachine):
         result = memory.reopen(one.id)
         if one.id not in self.main.decided:
             assert result.proposal == one.id
-            self.open[one.id] = self.kept.pop(one.id)
+            self.open[one.id] = self._read_again(self.kept.pop(one.id), result)
         elif not left.texts:
             assert (result.proposal, result.state) == (None, "nothing")
         else:
@@ -462,8 +462,8 @@ class Machine(RuleBasedStateMachine):
                 self._merged_again(self.commits[oid])
             self.main = self.commits[oid]
         for one in memory.proposals():
-            if one.id not in self.open:
-                self.open[one.id] = self._opened_again(one)
+            known = self.open.get(one.id) or self.merged[one.id]
+            self.open[one.id] = self._read_again(known, one)
         for name in self.main.decided.keys() & self.open.keys():
             self.kept[name] = self.open.pop(name)
 
@@ -481,14 +481,13 @@ class Machine(RuleBasedStateMachine):
             new={name: after.get(name) for name in names},
         )
 
-    def _opened_again(self, one: ProposalSummary) -> Proposed:
-        """A proposal that was merged on the lost main, and waits on this one."""
+    def _read_again(self, known: Proposed, one: ProposalSummary | ProposalResult) -> Proposed:
+        """A proposal that was opened again, in whichever of its forms that was."""
         texts: dict[str, str | None] = {
             record.name: None if record.change == "retired" else record.description
             for record in one.records
         }
-        known = self.merged[one.id]
-        return replace(self._read(one.id, known.kind, texts), by=known.by)
+        return replace(self._read(known.id, known.kind, texts), by=known.by)
 
     def _is_not_lost(self, line: Main, before: Main) -> None:
         fork = next(one for one in line.chain() if one in before.chain())
