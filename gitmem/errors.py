@@ -57,6 +57,13 @@ class GitFailed(GitmemError):
     """git ended with an error that gitmem did not expect, or is too old, or is not there."""
 
 
+class ModelFailed(GitmemError):
+    """A model gave no usable answer: refused, cut, malformed, too late, or not reachable.
+
+    The message never repeats the answer, a key, or more of an address than its host.
+    """
+
+
 class Usage(GitmemError):
     """The call itself is wrong: an unknown argument, a missing one, two that exclude each other."""
 

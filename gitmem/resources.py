@@ -31,6 +31,20 @@ def hook_files() -> dict[str, bytes]:
     return _shipped("hooks")
 
 
+def prompt(role: str) -> str:
+    """The instructions for one role of a model.
+
+    Raises NotFound where the installation lacks them.
+    """
+    file = files("gitmem") / "prompts" / f"{role}.md"
+    if not file.is_file():
+        raise NotFound(
+            f"gitmem's own file prompts/{role}.md is missing from this installation",
+            hint="Install gitmem again: the installation is not complete.",
+        )
+    return file.read_text(encoding="utf-8")
+
+
 def _shipped(folder: str) -> dict[str, bytes]:
     package = files("gitmem")
     root: Traversable = package / "_data" / folder

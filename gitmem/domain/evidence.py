@@ -42,7 +42,9 @@ _INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
 class Evidence(BaseModel):
     """What an evidence file holds. Its file name is the git blob id of its bytes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(
+        hide_input_in_errors=True, frozen=True, extra="forbid", populate_by_name=True
+    )
 
     session: str = Field(pattern=rf"^{SESSION_ID}$", max_length=MAX_SESSION_ID)
     message: int = Field(ge=0, le=9_999_999)

@@ -34,6 +34,9 @@ PRIVATE = "gitmem"
 
 CACHE = "cache.sqlite"
 SESSIONS = "sessions"
+ARTIFACTS = "artifacts"
+SPOOL = "spool"
+LOCAL_STATE = "state.json"
 WORKTREE_NOTE = "worktree-at"
 """Says which work trees a merge may not have reached yet; the hook scripts look for it, too."""
 

@@ -17,7 +17,7 @@ _OID = r"^[0-9a-f]{40}$"
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid", strict=True)
 
 
 class ByType(_Strict):

@@ -36,7 +36,7 @@ NEEDS_PERSON = {
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid", strict=True)
 
 
 class RequirePerson(_Strict):

@@ -33,6 +33,9 @@ OWN_WORDS = ("remember", "edit", "forget", "adopt")
 OWN_HISTORY = ("revert", "resolve")
 SHORT_QUOTES = OWN_WORDS + OWN_HISTORY
 _ID = re.compile(r"(?P<kind>[a-z]+)-[0-9]{8}-[0-9a-f]{6}\Z")
+#: How often a draft can be answered with another one; a policy can allow fewer.
+MAX_ROUNDS = 10
+_ROUND = re.compile(r"(?:[1-9]|10)\Z")
 #: Longest list of names in a subject; what is left out is counted there.
 _SUBJECT_NAMES = 3
 
@@ -67,6 +70,7 @@ class Proposal:
 
     ``proposed_by`` is ``rules``, ``human:NAME <ADDRESS>`` or ``model:ID@HOST``; ``base`` is the
     accepted commit that the change is written on; ``created_at`` is in seconds since 1970.
+    ``follows`` is the draft that this one answers the findings of, ``round`` how many there were.
     """
 
     id: str
@@ -79,6 +83,8 @@ class Proposal:
     created_at: int
     changes: tuple[RecordChange, ...]
     retire_reasons: tuple[tuple[str, str], ...] = ()
+    follows: str | None = None
+    round: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -149,6 +155,8 @@ def proposal_message(
     if proposal.attested:
         trailers.append(("Attested", proposal.attested))
     trailers += [("Retire-Reason", f"{name} {text}") for name, text in proposal.retire_reasons]
+    if proposal.follows:
+        trailers += [("Follows", proposal.follows), ("Round", str(proposal.round))]
     trailers += [("Base", proposal.base), ("Nonce", proposal.nonce)]
     subject = f"{proposal.kind}: {subject_names(proposal.names)}"
     return CommitMessage(subject, tuple(body), tuple(trailers))
@@ -192,15 +200,20 @@ def read_proposal(
     proposal_id = message.need("Proposal-Id")
     kind = message.need("Proposal-Kind")
     if not is_proposal_id(proposal_id) or not proposal_id.startswith(f"{kind}-"):
-        raise InvalidInput(
-            f"{proposal_id[:80]!r} is no id of a proposal of the kind {kind[:80]!r}"
-        )
+        raise InvalidInput(f"{proposal_id[:80]!r} is no id of a proposal of the kind {kind[:80]!r}")
     base = rebased_on or message.need("Base")
     if not is_oid(base):
         raise InvalidInput(f"the trailer Base is no commit id: {base[:80]!r}")
     attested = message.one("Attested")
     if attested is not None and attested not in get_args(Attested):
         raise InvalidInput(f"{attested[:40]!r} is no source of a session")
+    follows, number = message.one("Follows"), message.one("Round")
+    if (follows is None) != (number is None):
+        raise InvalidInput("the trailers Follows and Round stand together, or neither does")
+    if follows is not None and not is_proposal_id(follows):
+        raise InvalidInput(f"the trailer Follows names no proposal: {follows[:80]!r}")
+    if number is not None and not _ROUND.match(number):
+        raise InvalidInput(f"the trailer Round is no number of 1 to {MAX_ROUNDS}: {number[:20]!r}")
     return Proposal(
         id=proposal_id,
         kind=kind,
@@ -212,6 +225,8 @@ def read_proposal(
         created_at=created_at,
         changes=changes,
         retire_reasons=_retire_reasons(message, changes, is_rebased=rebased_on is not None),
+        follows=follows,
+        round=int(number or 0),
     )
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, StrictInt, StrictStr
 class Citation(BaseModel):
     """A verbatim quote and the index of the message it stands in."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid")
 
     message: StrictInt
     quote: StrictStr
@@ -22,7 +22,7 @@ class Citation(BaseModel):
 class Item(BaseModel):
     """One proposed record. A name that exists in the store means a revision of that record."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid")
 
     name: StrictStr
     type: StrictStr
@@ -34,7 +34,7 @@ class Item(BaseModel):
 class Retirement(BaseModel):
     """A record that a change set takes out of memory, and why."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid")
 
     name: StrictStr
     reason: StrictStr

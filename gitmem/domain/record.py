@@ -135,7 +135,7 @@ class Record(BaseModel):
     names; ``extra`` are the keys that gitmem does not know, which survive every edit.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, strict=True, extra="forbid")
 
     name: Annotated[str, AfterValidator(_name)]
     description: Annotated[str, AfterValidator(_description)]

@@ -71,7 +71,11 @@ def parse_finding(value: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One review. ``change`` is the hash it judged; ``rubric`` the blob of the reviewer's file."""
+    """One review. ``change`` is the hash it judged; ``rubric`` the blob of the reviewer's file.
+
+    Of a model ``asked`` says which one was asked for, where the endpoint reports another id, and
+    ``usage`` what it took.
+    """
 
     by: str
     reviewer: str
@@ -82,6 +86,8 @@ class Review:
     at: int
     reason: str = ""
     oid: str = ""
+    asked: str = ""
+    usage: str = ""
 
     @property
     def by_person(self) -> bool:
@@ -99,8 +105,9 @@ def review_message(review: Review, proposal_id: str) -> CommitMessage:
     ]
     if review.rubric:
         trailers.append(("Reviewed-Rubric", review.rubric))
-    if review.reason:
-        trailers.append(("Reason", review.reason))
+    for key, value in (("Reason", review.reason), ("Asked", review.asked), ("Usage", review.usage)):
+        if value:
+            trailers.append((key, value))
     trailers += [("Finding", finding.to_trailer()) for finding in review.findings]
     subject = f"review {proposal_id}: {review.reviewer}: {review.verdict}"
     body = tuple(
@@ -138,13 +145,15 @@ def read_review(message: CommitMessage, at: int, oid: str) -> Review:
         at=at,
         reason=message.one("Reason") or "",
         oid=oid,
+        asked=message.one("Asked") or "",
+        usage=message.one("Usage") or "",
     )
 
 
 class ReviewerDefinition(BaseModel):
     """The frontmatter of a file under ``reviewers/``, with the blob id of the file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid", strict=True)
 
     name: str
     applies_to: tuple[str, ...]

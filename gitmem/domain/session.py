@@ -28,7 +28,9 @@ REDACTION_MARK = "[redacted:"
 class Part(BaseModel):
     """One content part of a message. ``kind`` is text, tool_call, tool_result, image or other."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(
+        hide_input_in_errors=True, frozen=True, extra="forbid", populate_by_name=True
+    )
 
     kind: Literal["text", "tool_call", "tool_result", "image", "other"]
     cls: PartClass = Field(alias="class")
@@ -38,7 +40,7 @@ class Part(BaseModel):
 class Message(BaseModel):
     """One entry of a session. ``index`` counts from 0; ``at`` is UTC like 2026-11-30T16:20:11Z."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid")
 
     index: int
     role: str
@@ -63,7 +65,7 @@ class Session(BaseModel):
     ``messages`` may be read from where they are stored one at a time, when they are asked for.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid")
 
     id: str
     attested: Attested

@@ -21,7 +21,7 @@ MAX_REASON = 500
 class Tombstone(BaseModel):
     """One file under ``tombstones/``. ``hash`` is the SHA-256 of the normalised statement."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid", strict=True)
 
     version: int = Field(ge=1, le=1)
     id: str
