@@ -8,9 +8,24 @@ Every method that writes expects its caller to hold the store's lock. A line cou
 line feed is there: a torn last line is not read, and is cut off before the next is written.
 """
 
-from gitmem.sessions.files import STATEMENT, Captured, SessionFiles
+from gitmem.sessions.aging import STATEMENT
+from gitmem.sessions.artifacts import Artifacts
+from gitmem.sessions.files import Captured, SessionFiles
 from gitmem.sessions.format import Spans
 from gitmem.sessions.history import StoredMessages
+from gitmem.sessions.live import LiveSession
 from gitmem.sessions.marks import Mark
+from gitmem.sessions.spool import Queued, Spool
 
-__all__ = ["STATEMENT", "Captured", "Mark", "SessionFiles", "Spans", "StoredMessages"]
+__all__ = [
+    "STATEMENT",
+    "Artifacts",
+    "Captured",
+    "LiveSession",
+    "Mark",
+    "Queued",
+    "SessionFiles",
+    "Spans",
+    "Spool",
+    "StoredMessages",
+]

@@ -21,6 +21,7 @@ from gitmem.domain.session import (
 )
 from gitmem.errors import InvalidInput, NotFound
 from gitmem.redaction import redact
+from gitmem.sessions.aging import STATEMENT, Aging
 from gitmem.sessions.finding import read_before, same_session
 from gitmem.sessions.folder import UNFINISHED, Folder
 from gitmem.sessions.format import (
@@ -40,9 +41,6 @@ from gitmem.sessions.marks import (
 )
 from gitmem.sessions.staging import Staged, canonical_message, clean, statement_lines
 from gitmem.transcripts.base import Conversation, RawMessage, Tally, part
-
-#: The format of a session whose one message is a person's own statement.
-STATEMENT = "statement"
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Captured:
     read_before: Spans = field(default_factory=Spans)
 
 
-class SessionFiles:
+class SessionFiles(Aging):
     """The session files of one store. ``directory`` is made (mode 0700) when first needed.
 
     A link is never followed, neither in place of the directory nor of a file in it: whatever is
@@ -187,6 +185,33 @@ class SessionFiles:
         """Read a client's file from its beginning the next time."""
         forget_mark(self._folder, source)
 
+    def end(self, session_id: str) -> int:
+        """Return where the file of a session ends, for :meth:`add`."""
+        return self._folder.path(session_id).stat().st_size
+
+    def add(
+        self, session_id: str, messages: Iterable[RawMessage], index: int, before: str, end: int
+    ) -> tuple[str, int] | None:
+        """Append messages, the first of which has ``index``, to a stored session that is not
+        looked through again; return the text that was last in them, and where the file ends now.
+
+        ``before`` is that of the messages before them: a secret may be cut in two. ``end`` is
+        where the file ended: None is returned, and nothing done, where somebody else has gone on
+        with the session from there.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        if self._folder.has_messages_after(session_id, end):
+            return None
+        lines = io.BytesIO()
+        for number, raw in enumerate(messages, start=index):
+            message, _, before = canonical_message(raw, number, before)
+            lines.write(canonical_file(message.to_json()))
+        lines.seek(0)
+        self._folder.append(session_id, lines)
+        return before, self.end(session_id)
+
     def draft_statement(self, text: str, *, attested: Attested, now: str) -> Session:
         """Return a session of its own whose one message is a person's text; nothing is written.
 
@@ -270,18 +295,6 @@ class SessionFiles:
             )
         marker = canonical_file({"consumed": upto, "by": by, "at": now})
         self._folder.append(session_id, io.BytesIO(marker))
-
-    def older_than(self, epoch: int) -> list[str]:
-        """Return the ids of sessions that nothing was added to since ``epoch`` (seconds)."""
-        return [path.stem for path in self._folder.paths() if path.stat().st_mtime < epoch]
-
-    def remove(self, session_id: str) -> None:
-        """Delete a session for good; the records that quote it keep their quotes."""
-        self._folder.path(session_id).unlink(missing_ok=True)
-
-    def list_ids(self) -> list[str]:
-        """Return the ids of all stored sessions, sorted."""
-        return sorted(path.stem for path in self._folder.paths())
 
     def read_before(self, session_id: str) -> Spans:
         """Return which messages of a session were consumed from another one.

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 
 from gitmem.domain.session import MAX_SESSION_ID, SESSION_ID
 from gitmem.domain.shell import shell_word
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, NotFound
 from gitmem.repo.files import fsync_folder, make_folder
 from gitmem.repo.places import misplaced
-from gitmem.sessions.format import Stored, end_of_lines, read_header, scan
+from gitmem.sessions.format import Stored, end_of_lines, is_message, read_header, scan
 
 #: How the name of a file begins that is no session yet.
 UNFINISHED = ".new-"
@@ -87,6 +87,25 @@ class Folder:
         except FileNotFoundError:
             return None
 
+    def has_messages_after(self, session_id: str, end: int) -> bool:
+        """Whether a session file holds messages from byte ``end`` on; markers are none.
+
+        Also where the file is shorter than that, or has no line's end there.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        self.check()
+        path = self.path(session_id)
+        _check_file(path)
+        try:
+            with path.open("rb") as file:
+                file.seek(end - 1)
+                first, *rest = file.read().split(b"\n")
+        except FileNotFoundError as error:
+            raise NotFound(f"no session {session_id!r} on this machine") from error
+        return bool(first) or any(is_message(line) for line in rest)
+
     def publish(self, written: Path, session_id: str) -> None:
         """Make a file that is written and durable the session with this id."""
         os.replace(written, self.path(session_id))
@@ -104,7 +123,11 @@ class Folder:
         for beginning, seconds in ((UNFINISHED, _ABANDONED), (MARK, _FORGOTTEN)):
             for path in self.directory.glob(f"{beginning}*"):
                 with contextlib.suppress(OSError):
-                    if path.lstat().st_mtime < time.time() - seconds:
+                    if path.lstat().st_mtime >= time.time() - seconds:
+                        continue
+                    if path.is_dir() and not path.is_symlink():
+                        shutil.rmtree(path)
+                    else:
                         path.unlink()
 
     def append(self, session_id: str, lines: BinaryIO) -> None:

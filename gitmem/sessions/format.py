@@ -93,6 +93,11 @@ def scan(path: Path) -> Stored:
     return Stored(header, messages, consumed, starts, Spans(tuple(sorted(spans))), first_at)
 
 
+def is_message(line: bytes) -> bool:
+    """Whether a line of a session file is a message, as gitmem writes one."""
+    return _MESSAGE.match(line) is not None
+
+
 def keys_of(line: bytes) -> tuple[int, int]:
     """Return what a message is known by in other files, as numbers; 0 where there is nothing."""
     match = _KEYS.match(line)

@@ -136,6 +136,31 @@ class OpenAIAdapter:
         return Reading(self.name, _messages(checked(), tally, "", where), tally, where).whole()
 
 
+class Continuing:
+    """Reads a conversation that grows: each call gets only the messages that came since.
+
+    What speaks in a message depends on what came before it (an assistant's name makes its
+    later messages its own), so the same object reads all of one conversation.
+    """
+
+    def __init__(self) -> None:
+        self._tally = Tally()
+        self._agents: set[str] = set()
+
+    def read(self, messages: Iterable[Mapping[str, Any]]) -> list[RawMessage]:
+        """Return what these messages are.
+
+        Raises:
+            InvalidInput: one is no chat message; none of them is taken then.
+        """
+        entries = []
+        for entry in messages:
+            if not isinstance(entry, Mapping) or not _is_message(entry):
+                raise InvalidInput("not a chat message", where="history", hint=EXPECTED)
+            entries.append(("", entry))
+        return list(_messages(entries, self._tally, "", "history", self._agents))
+
+
 def _is_message(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("role"), str)
 
@@ -178,10 +203,14 @@ def _entries(source: BinaryIO, tally: Tally, where: str) -> Iterator[tuple[str, 
 
 
 def _messages(
-    entries: Iterable[tuple[str, Any]], tally: Tally, none: str, where: str
+    entries: Iterable[tuple[str, Any]],
+    tally: Tally,
+    none: str,
+    where: str,
+    agents: set[str] | None = None,
 ) -> Iterator[RawMessage]:
     """Yield the messages among ``entries``; where there is no one, that is an error (``none``)."""
-    agents: set[str] = set()
+    agents = set() if agents is None else agents
     found = False
     for place, entry in entries:
         if not isinstance(entry, Mapping):
