@@ -15,12 +15,14 @@ if TYPE_CHECKING:
         GitFailed,
         GitmemError,
         InvalidInput,
+        ModelFailed,
         NotFound,
         Refused,
         Usage,
         Waiting,
     )
     from gitmem.memory import MemoryStore
+    from gitmem.memory.session import MemorySession
 
 __version__ = "0.1.0"
 
@@ -29,7 +31,9 @@ __all__ = [
     "GitFailed",
     "GitmemError",
     "InvalidInput",
+    "MemorySession",
     "MemoryStore",
+    "ModelFailed",
     "NotFound",
     "Refused",
     "Usage",
@@ -42,7 +46,9 @@ _HOME_OF = {
     "GitFailed": "gitmem.errors",
     "GitmemError": "gitmem.errors",
     "InvalidInput": "gitmem.errors",
+    "MemorySession": "gitmem.memory.session",
     "MemoryStore": "gitmem.memory",
+    "ModelFailed": "gitmem.errors",
     "NotFound": "gitmem.errors",
     "Refused": "gitmem.errors",
     "Usage": "gitmem.errors",

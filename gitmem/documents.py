@@ -9,10 +9,11 @@ from pydantic import ValidationError
 
 from gitmem.domain.evidence import MAX_EVIDENCE_BYTES, MAX_QUOTE, Evidence
 from gitmem.domain.instants import parse_instant
-from gitmem.domain.layout import POLICY, is_name
+from gitmem.domain.layout import POLICY, REVIEWERS, is_name
 from gitmem.domain.objects import blob_id
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy, make_policy
 from gitmem.domain.policy_keys import as_text
+from gitmem.domain.proposal import KINDS
 from gitmem.domain.review import RESERVED, ReviewerDefinition
 from gitmem.domain.session import REDACTION_MARK
 from gitmem.domain.text import fold_whitespace, illegal_characters, quote_length, to_nfc
@@ -118,16 +119,7 @@ def read_policy_by_hand(text: str, before: str) -> Policy:
     if not text.strip():  # how people give up in an editor, and not how they ask for defaults
         raise InvalidInput("is empty", where=POLICY, hint="For the defaults alone, write {}.")
     policy = read_policy(text.encode("utf-8", "surrogatepass"))
-    illegal = illegal_characters(text, allow_newlines=True)
-    if illegal:
-        raise InvalidInput(str(illegal[0]), where=POLICY, hint="Take it out.")
-    for found in find_secrets(text):
-        if text[found.start : found.end] not in before:
-            raise InvalidInput(
-                f"holds what looks like a secret ({found.kind}); it would travel with main",
-                where=f"{POLICY}:{found.line}",
-                hint="Take it out.",
-            )
+    _check_plain(text, POLICY, before)
     return policy
 
 
@@ -183,3 +175,50 @@ def read_reviewer(data: bytes, where: str) -> ReviewerDefinition:
         )
     except ValidationError as error:
         raise InvalidInput(first_problem(error), where=where) from error
+
+
+def read_reviewer_by_hand(data: bytes, stem: str, before: str) -> ReviewerDefinition:
+    """Parse a definition that a person puts in place of ``before``, as ``reviewers/STEM.md``.
+
+    Stricter than :func:`read_reviewer`, for what is about to become history, and what models
+    will be told: all of it must be what it looks like, and it must ask for something.
+
+    Raises:
+        InvalidInput: as for :func:`read_reviewer`; it names no kind of proposal or one that does
+            not exist, or a role that is none, or has no rubric; or it holds hidden characters, or
+            a secret that ``before`` does not hold already.
+    """
+    where = f"{REVIEWERS}/{stem}.md"
+    if not is_name(stem):  # a path would be read by its end
+        raise InvalidInput(f"{stem[:80]!r} cannot be the name of a reviewer")
+    definition = read_reviewer(data, where)
+    if definition.role != "reviewer":
+        raise InvalidInput(
+            f"the role is {definition.role[:40]!r}; it has to be reviewer", where=where
+        )
+    unknown = [kind for kind in definition.applies_to if kind not in KINDS]
+    if unknown or not definition.applies_to:
+        what = f"{unknown[0][:40]!r} is no kind of proposal" if unknown else "it judges no kind"
+        raise InvalidInput(
+            f"applies_to: {what}", where=where, hint=f"Name some of {', '.join(KINDS)}."
+        )
+    if not definition.rubric.strip():
+        raise InvalidInput(
+            "has no rubric", where=where, hint="Say below the --- what it has to judge."
+        )
+    _check_plain(data.decode("utf-8"), where, before)
+    return definition
+
+
+def _check_plain(text: str, where: str, before: str) -> None:
+    """Refuse hidden characters, and secrets that ``before`` does not hold already."""
+    illegal = illegal_characters(text, allow_newlines=True)
+    if illegal:
+        raise InvalidInput(str(illegal[0]), where=where, hint="Take it out.")
+    for found in find_secrets(text):
+        if text[found.start : found.end] not in before:
+            raise InvalidInput(
+                f"holds what looks like a secret ({found.kind}); it would travel with main",
+                where=f"{where}:{found.line}",
+                hint="Take it out.",
+            )

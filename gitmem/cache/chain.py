@@ -158,6 +158,17 @@ class Chain(Database):
         rows = self._commits("WHERE seq=(SELECT seq FROM decided WHERE id=?)", (proposal,))
         return rows[0] if rows else None
 
+    def changed_since(self, oid: str | None) -> set[str]:
+        """Return the names that accepted commits after ``oid`` touched; None: since the first."""
+        after = "COALESCE((SELECT seq FROM commits WHERE oid=?), -1)"
+        rows = self._run(f"SELECT DISTINCT name FROM touched WHERE seq>{after}", (oid or "",))
+        return {row[0] for row in rows}
+
+    def decided_on(self, day: str) -> list[str]:
+        """Return the ids of decided proposals that were made on ``day``, like ``20261130``."""
+        return [
+            row[0] for row in self._run("SELECT id FROM decided WHERE id GLOB ?", (f"*-{day}-*",))
+        ]
     def last_merges(self, count: int) -> list[CommitRow]:
         """Return the newest merges of main, at most ``count``."""
         return self._commits("WHERE kind='merge' ORDER BY seq DESC LIMIT ?", (count,))

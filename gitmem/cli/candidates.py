@@ -127,6 +127,11 @@ def _policy_keys(ctx: click.Context) -> Found:
     return MEANINGS.items()
 
 
+def _reviewers(ctx: click.Context) -> Found:
+    with _store(ctx) as store:
+        return [(found.name, f"judges {', '.join(found.kinds)}") for found in store.reviewers()]
+
+
 def _hook_targets(ctx: click.Context) -> Found:
     from gitmem.services.hooking import TARGETS
 
@@ -137,11 +142,13 @@ def _hook_targets(ctx: click.Context) -> Found:
 _OF_OPTIONS: Mapping[str, Source] = {
     "format": _formats,
     "only": _proposed_records,
+    "reviewer": _reviewers,
     "type": _types,
 }
 _OF_ARGUMENTS: Mapping[str, Source] = {
     "key": _policy_keys,
     "name": _records,
+    "reviewer": _reviewers,
     "target": _hook_targets,
 }
 # By the commands whose ID is not that of an open proposal.

@@ -77,16 +77,35 @@ _SHAPE = (
 )
 
 
+def read_file(path: str, limit: int) -> bytes:
+    """Return the content of a file of at most ``limit`` bytes.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: it is no file, or larger.
+    """
+    with _opened(path, path, "Name a file.") as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise InvalidInput(f"it is larger than {limit} bytes", where=path, hint="Say it shorter.")
+    return data
+
+
 def _read_bytes(path: str, where: str) -> bytes:
     if path == "-":
         return _limited(_standard_input(), MAX_CHANGE_SET, where)
+    with _opened(path, where, "Name a file, or - for standard input.") as file:
+        return _limited(file, MAX_CHANGE_SET, where)
+
+
+def _opened(path: str, where: str, hint: str) -> BinaryIO:
     try:
         # Not blocking: opening a named pipe would wait for a writer for ever.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError as error:
         raise NotFound(
             f"{where}: there is no such file",
-            hint="Name a file that is there, or - for standard input.",
+            hint=hint,
         ) from error
     except OSError as error:
         raise InvalidInput(f"cannot be read: {error.strerror}", where=where) from error
@@ -97,10 +116,9 @@ def _read_bytes(path: str, where: str) -> bytes:
         raise InvalidInput(
             "it is a folder or a device, not a file",
             where=where,
-            hint="Name a file, or - for standard input.",
+            hint=hint,
         )
-    with os.fdopen(descriptor, "rb") as file:
-        return _limited(file, MAX_CHANGE_SET, where)
+    return os.fdopen(descriptor, "rb")
 
 
 def _limited(file: Any, limit: int, where: str) -> bytes:

@@ -23,7 +23,9 @@ EXIT_CODES = {
     "could not be adopted or you say no; 4 when nobody can be asked and --yes is missing.",
     "approve": "1 when a check or the policy forbids it or you say no; 4 when it is stale, or "
     "when nobody can be asked and --yes is missing. Of several ids, the worst.",
+    "consolidate": "0 also when there is nothing to tidy; 4 when it is not due.",
     "edit": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is missing.",
+    "config check": "1 when a model cannot play its role.",
     "extract": "0 also when there was nothing to propose, and when the proposal waits.",
     "forget": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
     "missing.",
@@ -31,7 +33,11 @@ EXIT_CODES = {
     "log": "1 when nothing of that name was ever remembered.",
     "hooks install": "1 when a hook could not be installed.",
     "hooks remove": "1 when a hook could not be removed.",
+    "policy add-reviewer": "1 when it was refused or you say no; 4 when nobody can be asked and "
+    "--yes is missing, or when the reviewers changed meanwhile.",
     "policy edit": "1 when it was refused or you say no; 4 when the policy changed meanwhile.",
+    "policy remove-reviewer": "1 when it was refused or you say no; 4 when nobody can be asked and "
+    "--yes is missing, or when the reviewers changed meanwhile.",
     "policy set": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
     "missing, or when the policy changed meanwhile.",
     "propose": "0 also when the proposal waits for a person.",
@@ -43,6 +49,7 @@ EXIT_CODES = {
     "missing. Of several ids, the worst.",
     "remember": "1 when it was refused or you say no; 4 when nobody can be asked and --yes is "
     "missing.",
+    "review": "0 when it was merged, rejected or withdrawn; 4 when it waits. With --try, 0.",
     "search": "0 also when nothing matches.",
     "show": "1 when nothing is remembered by that name.",
     "why": "1 when nothing is remembered by that name.",

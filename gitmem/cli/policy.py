@@ -1,7 +1,8 @@
-"""The policy of a store: policy show, policy set, policy edit."""
+"""The rules of a store: policy show, set, edit, reviewers, add-reviewer, remove-reviewer."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import click
@@ -9,13 +10,14 @@ import click
 from gitmem.cli.boundary import DONE, REFUSED
 from gitmem.cli.call import Call
 from gitmem.cli.editor import editing
+from gitmem.cli.incoming import read_file
 from gitmem.cli.options import command, common_options, person_option, yes_option
 from gitmem.cli.output import Piece, Stream, Styled
 from gitmem.cli.prompting import ask, has_terminal, require_person
 from gitmem.cli.showing import lines_of
 from gitmem.domain.policy_keys import value_text
 from gitmem.errors import Usage
-from gitmem.results import PolicyDiff, PolicyResult, PolicyView
+from gitmem.results import PolicyDiff, PolicyResult, PolicyView, ReviewerDiff, ReviewerResult
 
 _EXAMPLE = "\b\nExample:\n  gitmem policy set require_person.types user,feedback"
 _INSTEAD = "`gitmem policy set KEY VALUE`"
@@ -145,22 +147,26 @@ def confirming_policy(call: Call, yes: bool) -> Callable[[PolicyDiff], bool]:
 
 
 def _show_diff(stream: Stream, diff: PolicyDiff) -> None:
-    import difflib  # only where something changes
-
     for change in diff.changes:
         before, after = value_text(change.before), value_text(change.after)
         stream.line(Styled(change.key, "name"), ": ", before, " -> ", Styled(after, "bold"))
     if not diff.changes:
         stream.line("No key changes its value.")
     stream.line()
-    lines = difflib.unified_diff(lines_of(diff.before), lines_of(diff.after), lineterm="")
+    _show_lines(stream, diff.before, diff.after)
+
+
+def _show_lines(stream: Stream, before: str, after: str) -> None:
+    import difflib  # only where something changes
+
+    lines = difflib.unified_diff(lines_of(before), lines_of(after), lineterm="")
     for line in list(lines)[2:]:
         style = {"+": "added", "-": "removed", "@": "dim"}.get(line[:1], "")
         stream.line(Styled(line, style) if style else line, indent=2)
     stream.line()
 
 
-def _finish(call: Call, result: PolicyResult) -> int:
+def _finish(call: Call, result: PolicyResult | ReviewerResult) -> int:
     out = call.output.out
     if call.json:
         out.json(result.to_json())
@@ -174,5 +180,105 @@ def _finish(call: Call, result: PolicyResult) -> int:
     return REFUSED if result.state == "declined" else DONE
 
 
-for subcommand in (show, set_value, edit):
+# --- reviewers ---------------------------------------------------------------------------------
+
+
+@command("reviewers", example="gitmem policy reviewers")
+def list_reviewers(call: Call) -> int:
+    """List the reviewers of the store, and what they judge.
+
+    Each is a file reviewers/NAME.md on main, by whose rubric the reviewer model judges. Without
+    the approval of every blocking one only a person lets a proposal in.
+    """
+    with call.opened() as store:
+        found = store.reviewers()
+    out = call.output.out
+    if call.json:
+        out.json([reviewer.to_json() for reviewer in found])
+    elif not found and out.terminal:
+        out.line("There is no reviewer: every proposal waits for a person.")
+    else:
+        rows: list[list[Piece]] = [
+            [
+                Styled(reviewer.name, "name"),
+                "blocking" if reviewer.blocking else "advising",
+                ", ".join(reviewer.kinds),
+            ]
+            for reviewer in found
+        ]
+        out.table(["name", "counts as", "judges"], rows, whole=["name", "counts as"])
+    return DONE
+
+
+@command("add-reviewer", example="gitmem policy add-reviewer ./tone.md")
+@click.argument("file", type=click.Path())
+@reason_option
+@person_option
+@yes_option
+def add_reviewer(call: Call, file: str, reason: str, person: str | None, yes: bool) -> int:
+    """Add a reviewer, or replace the one of that name.
+
+    FILE is Markdown like those under reviewers/, and called NAME.md. What was said by the one
+    before it counts no more: open proposals are judged anew.
+    """
+    name, dot, end = os.path.basename(file).rpartition(".")
+    if (dot, end) != (".", "md"):
+        raise Usage(
+            f"{file} is not called NAME.md",
+            hint="Call the file as the reviewer is to be called, as in tone.md.",
+        )
+    from gitmem.documents import MAX_REVIEWER_BYTES  # show and set need nothing of it
+
+    data = read_file(file, MAX_REVIEWER_BYTES)
+    with call.opened() as store:
+        require_person(store, yes=yes)
+        result = store.set_reviewer(
+            name, data, reason=reason, person=person, confirm=_confirming_reviewer(call, yes)
+        )
+    return _finish_reviewer(call, result)
+
+
+@command("remove-reviewer", example="gitmem policy remove-reviewer durability")
+@click.argument("reviewer", metavar="NAME")
+@reason_option
+@person_option
+@yes_option
+def remove_reviewer(call: Call, reviewer: str, reason: str, person: str | None, yes: bool) -> int:
+    """Take a reviewer away.
+
+    What no blocking reviewer judges any more waits for a person, as everything does where none
+    is left.
+    """
+    with call.opened() as store:
+        require_person(store, yes=yes)
+        result = store.remove_reviewer(
+            reviewer, reason=reason, person=person, confirm=_confirming_reviewer(call, yes)
+        )
+    return _finish_reviewer(call, result)
+
+
+def _confirming_reviewer(call: Call, yes: bool) -> Callable[[ReviewerDiff], bool]:
+    """Show what will change, and ask unless the person said yes beforehand."""
+
+    def confirm(diff: ReviewerDiff) -> bool:
+        if not (yes and call.json):
+            stream = call.output.out if yes else call.output.shown
+            verb = "change" if diff.before and diff.after else "add" if diff.after else "remove"
+            stream.line(f"{verb} the reviewer ", Styled(diff.name, "name"))
+            stream.line()
+            _show_lines(stream, diff.before, diff.after)
+            for sentence in diff.follows:
+                stream.line(Styled("note: ", "warn"), sentence)
+        return yes or ask(call.output, "Change the reviewers?")
+
+    return confirm
+
+
+def _finish_reviewer(call: Call, result: ReviewerResult) -> int:
+    if call.json and result.state != "declined":
+        call.output.notes(result.follows)
+    return _finish(call, result)
+
+
+for subcommand in (show, set_value, edit, list_reviewers, add_reviewer, remove_reviewer):
     policy.add_command(subcommand)

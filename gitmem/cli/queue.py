@@ -63,13 +63,24 @@ def _list_kept(call: Call, found: Sequence[KeptProposal]) -> None:
             Styled(proposal.id, "name"),
             state(proposal.state),
             effects(proposal.records),
-            proposal.reason,
+            _why_kept(proposal),
             Styled(proposal.kept_at, "dim"),
         ]
         for proposal in found
     ]
     head = ["id", "state", "records", "why", "kept"]
     _list(call, found, "Nothing is kept aside.", head, rows, whole=["id", "state", "kept"])
+
+
+def _why_kept(kept: KeptProposal) -> str:
+    """Why it was put aside; of a draft that was sent back, with what was found in it."""
+    found = [
+        f"{review.reviewer}: {finding.text}"
+        for review in kept.reviews
+        if review.verdict == "request_changes"
+        for finding in review.findings
+    ]
+    return "; ".join([kept.reason, *found] if kept.reason else found)
 
 
 def _list(

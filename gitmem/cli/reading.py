@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from gitmem.cli.output import Stream, Styled
 from gitmem.cli.showing import SIGNS, runnable, show_findings, show_quotes, show_status
 
 if TYPE_CHECKING:
-    from gitmem.results import HistoryEntry, Quote, Source, Why
+    from gitmem.results import HistoryEntry, Quote, ReviewView, Source, Why
 
 at_option = click.option(
     "--at",
@@ -152,13 +153,23 @@ def _show_history(out: Stream, entry: HistoryEntry) -> None:
     out.line(f"proposed by {entry.proposed_by}", indent=4)
     if entry.session:
         out.line(f"session     {entry.session}", indent=4)
-    for review in entry.reviews:
-        by = review.by if review.by == review.reviewer else f"{review.by} ({review.reviewer})"
-        reason = f": {review.reason}" if review.reason else ""
-        out.line(f"review      {by}: {review.verdict}{reason}  {review.at}", indent=4)
-        show_findings(out, review.findings, indent=6)
+    for draft in entry.earlier:
+        which = "first draft" if draft.round == 0 else f"draft {draft.round + 1}"
+        out.line(f"{which:<11} {draft.proposal}", indent=4)
+        if draft.missing:
+            out.line(Styled(f"its reviews: {draft.missing}", "dim"), indent=6)
+        _show_reviews(out, draft.reviews, indent=6)
+    _show_reviews(out, entry.reviews, indent=4)
     out.line(f"approved by {', '.join(entry.approved_by)}  {entry.approved_at}", indent=4)
     out.line(f"merge       {entry.merge}", indent=4)
+
+
+def _show_reviews(out: Stream, reviews: Iterable[ReviewView], *, indent: int) -> None:
+    for review in reviews:
+        by = review.by if review.by == review.reviewer else f"{review.by} ({review.reviewer})"
+        reason = f": {review.reason}" if review.reason else ""
+        out.line(f"review      {by}: {review.verdict}{reason}  {review.at}", indent=indent)
+        show_findings(out, review.findings, indent=indent + 2)
 
 
 @command("search", example='gitmem search "which indentation"')

@@ -31,6 +31,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "log": ("reading:log", "Show the ledger: every merge and decision, newest first."),
         "why": ("reading:why", "Explain why a record is believed."),
         "search": ("reading:search", "Find the records that match a question best."),
+        "select": (
+            "reviewing:select",
+            "Print the memories that a turn with this query would get.",
+        ),
     },
     "Change, as a person": {
         "init": ("changing:init", "Make a new store."),
@@ -46,9 +50,16 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "Propose what you edited in the store's files, or committed by hand.",
         ),
     },
+    "Tidy": {
+        "consolidate": (
+            "consolidating:consolidate",
+            "Let the consolidator model tidy the memory, and propose what it makes of it.",
+        ),
+    },
     "Review": {
         "proposals": ("queue:proposals", "List the proposals that are open."),
         "diff": ("queue:diff", "Show what a proposal changes, with its quotes."),
+        "review": ("reviewing:review", "Let the reviewer model judge a proposal."),
         "approve": ("queue:approve", "Approve proposals and merge them."),
         "reject": ("queue:reject", "Reject proposals, so that they do not come back."),
         "rebase": (
@@ -68,6 +79,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "fsck": ("checking:fsck", "Verify every commit of the ledger from its parents."),
     },
     "Set up": {
+        "config": ("models:config", "Show, set or try the models of this machine."),
         "hooks": ("hooks:hooks", "Install or remove the hooks of a store."),
         "completion": (
             "completion:completion",

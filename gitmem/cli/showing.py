@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gitmem.cli.output import Output, Piece, Stream, Styled
@@ -159,6 +159,9 @@ def show_result(output: Output, result: ProposalResult, *, findings: bool) -> No
         stream.line("Not proposed:")
         for dropped in result.dropped:
             stream.line(Styled(dropped.name, "name"), f": {dropped.reason}", indent=2)
+    if result.questions:
+        took = counted_questions(result.questions, result.tokens)
+        stream.line(Styled(took, "dim"), indent=2)
     output.notes(result.notes)
 
 
@@ -183,11 +186,22 @@ def show_status(out: Stream, found: Status) -> None:
         ("proposals", counted_proposals(found)),
         ("queued turns", f"{found.spool}"),
     ]
+    if found.usage:
+        rows.append(("models today", "; ".join(_took(*each) for each in found.usage.items())))
     rows += [("stray commit", Styled(stray, "warn")) for stray in found.strays]
     for label, value in rows:
         out.line(Styled(f"{label:<14}", "dim"), value)
     show_worries(out, found)
     show_next(out, found.next)
+
+
+def _took(role: str, took: Mapping[str, int]) -> str:
+    return f"{role} {counted_questions(took['questions'], took['tokens'])}"
+
+
+def counted_questions(questions: int, tokens: int) -> str:
+    """What was asked of a model, and what it took."""
+    return f"{questions} {'question' if questions == 1 else 'questions'}, {tokens} tokens"
 
 
 def counted_proposals(found: Status) -> str:

@@ -15,11 +15,14 @@ from gitmem.config import find_store
 from gitmem.memory.adopting import Adopting
 from gitmem.memory.changing import Changing
 from gitmem.memory.checking import Checking
+from gitmem.memory.consolidating import Consolidating
 from gitmem.memory.deciding import Deciding
 from gitmem.memory.hooking import Hooking
-from gitmem.memory.proposing import Proposing
+from gitmem.memory.previewing import Previewing
+from gitmem.memory.queueing import Queueing
 from gitmem.memory.reading import Reading
 from gitmem.memory.ruling import Ruling
+from gitmem.memory.selecting import Selecting
 
 if TYPE_CHECKING:
     from gitmem.memory.opened import Clock
@@ -27,7 +30,19 @@ if TYPE_CHECKING:
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(Checking, Changing, Proposing, Deciding, Adopting, Ruling, Hooking, Reading):
+class MemoryStore(
+    Previewing,
+    Checking,
+    Changing,
+    Deciding,
+    Queueing,
+    Selecting,
+    Consolidating,
+    Adopting,
+    Ruling,
+    Hooking,
+    Reading,
+):
     """One memory. Use it as a context manager, or :meth:`close` it. Not for several threads.
 
     Attributes:

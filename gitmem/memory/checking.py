@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitmem.memory.deciding import Deciding
+from gitmem.memory.queueing import Queueing
 from gitmem.memory.reading import Reading
 
 if TYPE_CHECKING:
@@ -15,18 +16,23 @@ _FEW = 100
 """Open proposals that are all read within the time in which a shell, or ``status``, may wait."""
 
 
-class Checking(Deciding, Reading):
+class Checking(Deciding, Queueing, Reading):
     """The operations that inspect the whole store."""
 
     def status(self) -> Status:
         """Return what is there, whether something is wrong, and what to do next."""
+        from dataclasses import replace
+
         from gitmem.services.inspecting import status
         from gitmem.services.queue import first_proposals
 
         store = self._opened()
         with store.snapshot():
             queue, count = first_proposals(store, _FEW)
-            return self._noted(status(store, self._sessions(), queue, count, self._now()))
+            turns, sessions = self.queued(), self._sessions()
+            found = status(store, sessions, queue, count, turns, self._now())
+        usage = self._state().read().usage.get(self._today(), {})
+        return self._noted(replace(found, usage=usage))
 
     def proposal_ids(self) -> dict[str, str]:
         """Return the ids of the open proposals, each with what it does as far as that is quick."""

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from gitmem.cache import Damaged, Projection, Unusable
 from gitmem.cache.place import all_own
 from gitmem.config import who_am_i
-from gitmem.domain.layout import CACHE, MAIN, PRIVATE, SESSIONS
+from gitmem.domain.layout import ARTIFACTS, CACHE, MAIN, PRIVATE, SESSIONS
 from gitmem.errors import Busy
 from gitmem.repo.discovery import find_git_dir, is_own_git_dir
 from gitmem.repo.refs import read_ref
 
 if TYPE_CHECKING:
     from gitmem.results import ProposalDiff
-    from gitmem.sessions import SessionFiles
+    from gitmem.sessions import Artifacts, SessionFiles
     from gitmem.store import Origin, Store
     from gitmem.store.statements import Person
 
@@ -156,6 +156,11 @@ class OpenMemory:
         from gitmem.sessions import SessionFiles
 
         return SessionFiles(self._opened().repo.private / SESSIONS)
+
+    def _artifacts(self) -> Artifacts:
+        from gitmem.sessions import Artifacts
+
+        return Artifacts(self._opened().repo.private / ARTIFACTS)
 
     def _now(self) -> int:
         return int(self._clock())

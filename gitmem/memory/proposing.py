@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitmem.memory.opened import OpenMemory
+from gitmem.memory.asking import Asking
 
 if TYPE_CHECKING:
-    from gitmem.results import Progress, ProposalResult
-    from gitmem.services.capture import Captured
-    from gitmem.services.judging import Found
+    from gitmem.llm import Budget
+    from gitmem.results import Dropped, Progress, ProposalResult
+    from gitmem.services.capture import Captured, Own
+    from gitmem.services.judging import Found, Unread
 
 
-class Proposing(OpenMemory):
+class Proposing(Asking):
     """The operations that propose."""
 
     def extract(
@@ -25,6 +26,7 @@ class Proposing(OpenMemory):
         *,
         format: str | None = None,
         again: bool = False,
+        by_model: bool | None = None,
         progress: Progress | None = None,
     ) -> ProposalResult:
         """Propose what is worth keeping of a conversation; a person approves it later.
@@ -34,34 +36,35 @@ class Proposing(OpenMemory):
         whatever was read before: for what was proposed once, and is neither remembered nor
         proposed nor rejected now.
 
+        ``by_model`` says whether the proposer model reads it, or the rules that need none; by
+        default the model, where one is set.
+
         Raises:
-            NotFound, InvalidInput: there is no such file, or it is no conversation.
+            NotFound, InvalidInput: there is no such file, or it is no conversation; or no model
+                is set and one was asked for.
+            ModelFailed: the model gave no usable answer. Nothing counts as read then.
+            Waiting: models have opened as many proposals today as the policy allows.
         """
         from dataclasses import replace
 
-        from gitmem.results import Dropped, ProposalResult
         from gitmem.services.capture import Own, capture_transcript
-        from gitmem.services.judging import Unread, find_items
+        from gitmem.services.judging import Unread
         from gitmem.sessions import Spans
 
         store, sessions, now = self._opened(), self._sessions(), self._now()
         store.head()
+        budget = self._budget_for(by_model)
         dropped: builtins.list[Dropped] = []
         reread = 0  # with ``again``: of the messages from which all is known, how many are done
         while True:
-            captured = capture_transcript(
-                store, sessions, Path(transcript), format, now, progress, again=again
-            )
+            asked = (store, sessions, Path(transcript), format, now, progress)
+            captured = capture_transcript(*asked, again=again)
             if isinstance(captured, Own):
-                own = Dropped(Path(transcript).name, captured.why)
-                nothing = ProposalResult(None, "nothing", (), (), (own,))
-                return self._noted(
-                    replace(nothing, counts=dict(captured.counts), notes=captured.notes)
-                )
+                return self._noted(_own_doing(captured, Path(transcript).name))
             before = (captured.new_from, captured.read_before)
             unread = Unread(captured.session.messages, *((reread, Spans()) if again else before))
-            found = find_items(store, unread, progress)
-            result = self._propose_found(captured, found, now)
+            found, by = self._find(unread, budget, progress)
+            result = self._propose_found(captured, found, by, now)
             if result is None:
                 continue  # another process was faster with the same conversation
             dropped += [*result.dropped, *found.passed_over]
@@ -74,13 +77,65 @@ class Proposing(OpenMemory):
             notes.append(f"{left} messages are left for another run of the same command")
         if result.proposal is None and not again and (before[0] or before[1].ranges):
             notes.append("--again reads it from its beginning, whatever was read before")
-        return self._noted(
-            replace(
-                result, dropped=tuple(dropped), counts=dict(captured.counts), notes=tuple(notes)
-            )
-        )
+        counts = dict(captured.counts)
+        result = replace(result, dropped=tuple(dropped), counts=counts, notes=tuple(notes))
+        return self._noted(_taken(result, budget))
 
-    def _propose_found(self, captured: Captured, found: Found, now: int) -> ProposalResult | None:
+    def extract_session(
+        self, session: str, *, by_model: bool | None = None, progress: Progress | None = None
+    ) -> ProposalResult:
+        """Propose what is worth keeping of what is unread in a stored session.
+
+        Raises:
+            NotFound: it is not on this machine, or no model is set and one was asked for.
+            ModelFailed: the model gave no usable answer. Nothing counts as read then.
+            Waiting: models have opened as many proposals today as the policy allows.
+        """
+        from gitmem.services.capture import Captured, stored_session
+        from gitmem.services.judging import Unread
+
+        store, sessions, now = self._opened(), self._sessions(), self._now()
+        store.head()
+        budget = self._budget_for(by_model)
+        while True:
+            found = stored_session(sessions, session)
+            start, before = sessions.consumed(session), sessions.read_before(session)
+            drawn, by = self._find(Unread(found.messages, start, before), budget, progress)
+            captured = Captured(found, start, {}, (), before)
+            result = self._propose_found(captured, drawn, by, now)
+            if result is not None:
+                return self._noted(_taken(result, budget))
+
+    def _budget_for(self, by_model: bool | None) -> Budget | None:
+        """Return what a proposer may take; None where the rules read it."""
+        by_model = self._has_model("proposer") if by_model is None else by_model
+        return self._budget() if by_model else None
+
+    def _find(
+        self, unread: Unread, budget: Budget | None, progress: Progress | None
+    ) -> tuple[Found, str]:
+        """Return what the model, or the rules where there is no ``budget``, make of what is
+        unread, and who that was."""
+        from gitmem.services.judging import Found, find_items
+
+        store = self._opened()
+        if budget is None:
+            return find_items(store, unread, progress), "rules"
+        from gitmem.services.extracting import Asking as How
+        from gitmem.services.extracting import check_daily, draw_items
+        from gitmem.services.propose import make_batch
+
+        check_daily(store, self._now())
+        with self._client("proposer") as client:
+            how = How(client, budget, os.urandom(8).hex(), make_batch)
+            drawn = draw_items(
+                store, unread.messages, unread.start, unread.read_before, how, progress
+            )
+        return Found(drawn.items, (), drawn.upto), drawn.who or "rules"
+
+    def _propose_found(
+        self, captured: Captured, found: Found, by: str, now: int
+    ) -> ProposalResult | None:
         """Propose what was found, and mark how far the conversation is read; None where another
         process marked it meanwhile."""
         from gitmem.services.expiry import expire_sessions
@@ -88,14 +143,14 @@ class Proposing(OpenMemory):
 
         store, sessions, session = self._opened(), self._sessions(), captured.session
         batch = make_batch(found.items)
-        origin = self._origin("extract", "rules", session.id, session.attested)
+        origin = self._origin("extract", by, session.id, session.attested)
         with store.repo.lock():
             if sessions.consumed(session.id) != captured.new_from:
                 return None
             result = propose(store, session, batch, origin)
             upto = max(found.upto, captured.new_from)
             sessions.mark_consumed(session.id, upto, result.proposal, _instant(now))
-            expire_sessions(store, sessions, now)
+            expire_sessions(store, sessions, self._artifacts(), now)
             store.expire_kept(now)
         return result
 
@@ -126,6 +181,30 @@ class Proposing(OpenMemory):
         result = propose(store, session, batch, origin)
         store.expire_kept(origin.now)
         return self._noted(replace(result, counts=dict(counts), notes=notes))
+
+
+def _own_doing(captured: Own, name: str) -> ProposalResult:
+    """Return what came of a conversation that is gitmem's own doing: nothing."""
+    from gitmem.results import Dropped, ProposalResult
+
+    return ProposalResult(
+        None,
+        "nothing",
+        (),
+        (),
+        (Dropped(name, captured.why),),
+        counts=dict(captured.counts),
+        notes=captured.notes,
+    )
+
+
+def _taken(result: ProposalResult, budget: Budget | None) -> ProposalResult:
+    """Return a result with what a model took of a budget for it."""
+    from dataclasses import replace
+
+    if budget is None:
+        return result
+    return replace(result, questions=budget.spent.calls, tokens=budget.spent.total)
 
 
 def _instant(now: int) -> str:

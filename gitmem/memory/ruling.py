@@ -1,7 +1,8 @@
-"""The policy, and a person's decisions about it."""
+"""Policy and reviewers, and a person's decisions about them."""
 
 from __future__ import annotations
 
+import builtins
 import os
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,22 @@ from gitmem.memory.opened import OpenMemory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitmem.results import PolicyDiff, PolicyResult, PolicyView
+    from gitmem.results import (
+        PolicyDiff,
+        PolicyResult,
+        PolicyView,
+        ReviewerDiff,
+        ReviewerResult,
+        ReviewerView,
+    )
     from gitmem.services import ruling
 
     ConfirmPolicy = Callable[[PolicyDiff], bool]
+    ConfirmReviewer = Callable[[ReviewerDiff], bool]
 
 
 class Ruling(OpenMemory):
-    """The operations on the policy of a store."""
+    """The operations on the policy and the reviewers of a store."""
 
     def policy(self) -> PolicyView:
         """Return the policy in force: every key, and who set it last."""
@@ -47,8 +56,8 @@ class Ruling(OpenMemory):
         """
         from gitmem.services.ruling import set_policy
 
-        asked = self._ruling(reason, person, confirm)
-        return self._noted(set_policy(self._opened(), asked, key, value))
+        asked = self._ruling(reason, person)
+        return self._noted(set_policy(self._opened(), asked, key, value, confirm))
 
     def replace_policy(
         self,
@@ -65,13 +74,64 @@ class Ruling(OpenMemory):
         """
         from gitmem.services.ruling import replace_policy
 
-        asked = self._ruling(reason, person, confirm)
-        return self._noted(replace_policy(self._opened(), asked, text, expected))
+        asked = self._ruling(reason, person)
+        return self._noted(replace_policy(self._opened(), asked, text, expected, confirm))
 
-    def _ruling(
-        self, reason: str, person: str | None, confirm: ConfirmPolicy | None
-    ) -> ruling.Ruling:
+    def reviewers(self) -> builtins.list[ReviewerView]:
+        """Return the reviewers in force: whose judgement of what kinds of proposals counts."""
+        from gitmem.services.ruling import reviewers
+
+        return self._noted(reviewers(self._opened()))
+
+    def set_reviewer(
+        self,
+        name: str,
+        text: str | bytes,
+        *,
+        reason: str = "",
+        person: str | None = None,
+        confirm: ConfirmReviewer | None = None,
+    ) -> ReviewerResult:
+        """Add a reviewer, or replace the one of that name; ``text`` is its whole file.
+
+        What the one before it said of open proposals counts no more. ``confirm`` is as for
+        :meth:`set_policy`.
+
+        Raises:
+            InvalidInput: that is no definition of a reviewer of that name, or it or the reason
+                holds hidden characters or a secret.
+            Usage: the reason is too long.
+            Refused: decisions need a signature.
+            Waiting: the reviewers changed meanwhile.
+        """
+        from gitmem.services.ruling import set_reviewer
+
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        asked = self._ruling(reason, person)
+        return self._noted(set_reviewer(self._opened(), asked, name, data, confirm))
+
+    def remove_reviewer(
+        self,
+        name: str,
+        *,
+        reason: str = "",
+        person: str | None = None,
+        confirm: ConfirmReviewer | None = None,
+    ) -> ReviewerResult:
+        """Take a reviewer away; what no blocking reviewer judges then waits for a person.
+
+        ``confirm`` is as for :meth:`set_policy`.
+
+        Raises:
+            NotFound: there is no such reviewer.
+            InvalidInput, Usage, Refused, Waiting: as for :meth:`set_reviewer`.
+        """
+        from gitmem.services.ruling import remove_reviewer
+
+        asked = self._ruling(reason, person)
+        return self._noted(remove_reviewer(self._opened(), asked, name, confirm))
+
+    def _ruling(self, reason: str, person: str | None) -> ruling.Ruling:
         from gitmem.services import ruling
 
-        who, nonce = self._who(person), os.urandom(16).hex()
-        return ruling.Ruling(who, self._now(), nonce, reason, confirm)
+        return ruling.Ruling(self._who(person), self._now(), os.urandom(16).hex(), reason)

@@ -12,7 +12,7 @@ Progress = Callable[[str, int, "int | None"], None]
 """Told of long work on the way: what is done, how many so far, and of how many (None: unknown)."""
 
 
-class _Result:
+class Result:
     """``to_json`` for plain results: the fields."""
 
     __slots__ = ()
@@ -23,7 +23,7 @@ class _Result:
 
 
 @dataclass(frozen=True)
-class LogEntry(_Result):
+class LogEntry(Result):
     """One commit of main. ``kind`` is genesis, merge, decision or stray; ``at`` is UTC text.
 
     ``via`` is empty, or the other name by which the commit belongs to the record asked for: one
@@ -54,7 +54,7 @@ class LogEntry(_Result):
 
 
 @dataclass(frozen=True)
-class FindingView(_Result):
+class FindingView(Result):
     """A finding of a check or a reviewer."""
 
     severity: str
@@ -65,7 +65,7 @@ class FindingView(_Result):
 
 
 @dataclass(frozen=True)
-class ReviewView(_Result):
+class ReviewView(Result):
     """A review as ``why`` shows it."""
 
     by: str
@@ -77,8 +77,20 @@ class ReviewView(_Result):
 
 
 @dataclass(frozen=True)
-class HistoryEntry(_Result):
-    """One merge that touched a record, with its proposal and every review."""
+class EarlierDraft(Result):
+    """A draft that reviewers sent back, and that another one answered; ``round`` is 0 for the
+    first. ``missing`` says why its reviews cannot be shown, and is empty where they are."""
+
+    proposal: str
+    round: int
+    reviews: tuple[ReviewView, ...]
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class HistoryEntry(Result):
+    """One merge that touched a record, with its proposal and every review. ``earlier`` are the
+    drafts that it answers the findings of, the first one first."""
 
     proposal: str
     kind: str
@@ -89,10 +101,11 @@ class HistoryEntry(_Result):
     approved_by: tuple[str, ...]
     approved_at: str
     merge: str
+    earlier: tuple[EarlierDraft, ...] = ()
 
 
 @dataclass(frozen=True)
-class Source(_Result):
+class Source(Result):
     """A record that another came of, as it last was before that.
 
     ``became`` is what took its place: the record asked for, or another source of it.
@@ -118,7 +131,7 @@ class Source(_Result):
 
 
 @dataclass(frozen=True)
-class Why(_Result):
+class Why(Result):
     """Why a record is believed. ``contexts`` has the whole message around each quote by
     evidence id, where the session is on this machine, and ``missing`` says of every other quote
     why not; ``sources`` are the records that it came of, back to the first quotes."""
@@ -145,7 +158,7 @@ class Why(_Result):
 
 
 @dataclass(frozen=True)
-class RecordEffect(_Result):
+class RecordEffect(Result):
     """What a proposal does to one name: added, revised or retired."""
 
     name: str
@@ -155,7 +168,7 @@ class RecordEffect(_Result):
 
 
 @dataclass(frozen=True)
-class ProposalSummary(_Result):
+class ProposalSummary(Result):
     """One line of ``proposals``. ``waits_for`` says in words what is missing."""
 
     id: str
@@ -169,11 +182,11 @@ class ProposalSummary(_Result):
 
 
 @dataclass(frozen=True)
-class KeptProposal(_Result):
+class KeptProposal(Result):
     """A proposal that was put aside on this machine: why, by whom or what, and when.
 
     ``state`` is rejected, superseded, merged, emptied or unreadable, or ``kept`` where nothing
-    says why it is there.
+    says why it is there. ``follows`` is the draft that it answers, ``round`` how many there were.
     """
 
     id: str
@@ -184,10 +197,12 @@ class KeptProposal(_Result):
     kept_at: str
     records: tuple[RecordEffect, ...]
     reviews: tuple[ReviewView, ...]
+    follows: str | None = None
+    round: int = 0
 
 
 @dataclass(frozen=True)
-class ShownRecord(_Result):
+class ShownRecord(Result):
     """A record in a diff: its text before and after, and the quotes that the new text cites."""
 
     name: str
@@ -199,7 +214,7 @@ class ShownRecord(_Result):
 
 
 @dataclass(frozen=True)
-class ProposalDiff(_Result):
+class ProposalDiff(Result):
     """A proposal whole: what a person reads before approving. ``change`` is the reviewed hash."""
 
     summary: ProposalSummary
@@ -223,7 +238,35 @@ class ProposalDiff(_Result):
 
 
 @dataclass(frozen=True)
-class Dropped(_Result):
+class ReviewOutcome(Result):
+    """What came of a review by models. ``state`` is that of the proposal afterwards, ``merged``
+    where nothing more was wanted; ``tokens`` is what it took."""
+
+    proposal: str
+    state: str
+    reviews: tuple[ReviewView, ...]
+    waits_for: tuple[str, ...] = ()
+    merge: str | None = None
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Selection(Result):
+    """What a turn gets. ``degraded`` says that the ranking chose in a model's place, ``reason``
+    why; ``block`` goes into the request, and is empty where there is nothing new to say.
+    ``injected`` are the records in it with their blob ids, ``left_out`` those it had no room for.
+    """
+
+    names: tuple[str, ...]
+    degraded: bool
+    reason: str
+    block: str
+    injected: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dropped(Result):
     """Something that was not proposed, and why."""
 
     name: str
@@ -231,10 +274,11 @@ class Dropped(_Result):
 
 
 @dataclass(frozen=True)
-class ProposalResult(_Result):
+class ProposalResult(Result):
     """What came of extract, propose, remember, edit or forget. ``proposal`` is None when there
     was nothing to propose. ``counts`` are parts of the conversation by what became of them;
-    ``merge`` is the commit where a person's own change was merged at once."""
+    ``merge`` is the commit where a person's own change was merged at once; ``by`` proposed it,
+    and where that is a model, it took so many ``questions`` and ``tokens``."""
 
     proposal: str | None
     state: str
@@ -245,10 +289,13 @@ class ProposalResult(_Result):
     notes: tuple[str, ...] = ()
     merge: str | None = None
     session: str | None = None
+    by: str = ""
+    questions: int = 0
+    tokens: int = 0
 
 
 @dataclass(frozen=True)
-class MergeResult(_Result):
+class MergeResult(Result):
     """A merge or a decision that was made. ``notes`` are sentences for the person."""
 
     proposal: str
@@ -258,71 +305,7 @@ class MergeResult(_Result):
 
 
 @dataclass(frozen=True)
-class PolicyKey(_Result):
-    """A key of the policy; a value is text, a number, a boolean or a list of texts."""
-
-    key: str
-    value: Any
-    default: Any
-    meaning: str
-
-
-@dataclass(frozen=True)
-class PolicyView(_Result):
-    """The policy in force, and the decision that set it (``genesis``: the store began with it).
-
-    ``text`` is the file itself and ``blob`` its id; ``decided_at`` is UTC text.
-    """
-
-    keys: tuple[PolicyKey, ...]
-    text: str
-    blob: str
-    decision: str
-    decided_by: tuple[str, ...]
-    decided_at: str
-    reason: str
-    commit: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the documented JSON shape; ``policy`` is nested as the file is."""
-        nested: dict[str, Any] = {}
-        for entry in self.keys:
-            group, dot, last = entry.key.rpartition(".")
-            fields = nested.setdefault(group, {}) if dot else nested
-            fields[last] = entry.value
-        return {"policy": nested, **asdict(self), "decided_by": list(self.decided_by)}
-
-
-@dataclass(frozen=True)
-class PolicyChange(_Result):
-    """What a decision does to one key of the policy; values as in :class:`PolicyKey`."""
-
-    key: str
-    before: Any
-    after: Any
-
-
-@dataclass(frozen=True)
-class PolicyDiff(_Result):
-    """What a decision would change: the keys, and the whole file before and after."""
-
-    changes: tuple[PolicyChange, ...]
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class PolicyResult(_Result):
-    """What came of changing the policy: ``state`` is decided, declined or unchanged."""
-
-    decision: str | None
-    state: str
-    changes: tuple[PolicyChange, ...] = ()
-    commit: str | None = None
-
-
-@dataclass(frozen=True)
-class Problem(_Result):
+class Problem(Result):
     """Something in the store that is not as it should be."""
 
     where: str
@@ -331,7 +314,7 @@ class Problem(_Result):
 
 
 @dataclass(frozen=True)
-class FsckReport(_Result):
+class FsckReport(Result):
     """The outcome of verifying every commit of main. Strays that a merge passed over are no
     problem any more; they stand in ``passed_over``. ``repaired`` says what was put right before,
     ``warnings`` what plain git would do here and gitmem does not."""
@@ -345,7 +328,7 @@ class FsckReport(_Result):
 
 
 @dataclass(frozen=True)
-class UnreadableRecord(_Result):
+class UnreadableRecord(Result):
     """A record of the accepted tree that is left out of the snapshot."""
 
     path: str
@@ -353,10 +336,11 @@ class UnreadableRecord(_Result):
 
 
 @dataclass(frozen=True)
-class Status(_Result):
+class Status(Result):
     """The state of a store, and what to do next.
 
     ``waiting`` is how many of the open proposals wait, of the first ``looked_at`` of them.
+    ``usage`` is what models took today (UTC), by role: ``questions`` and ``tokens``.
     """
 
     store: str
@@ -372,6 +356,7 @@ class Status(_Result):
     warnings: tuple[str, ...]
     next: tuple[str, ...]
     looked_at: int = 0
+    usage: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the documented JSON shape."""
@@ -386,6 +371,7 @@ class Status(_Result):
                 "looked_at": self.looked_at,
             },
             "spool": self.spool,
+            "usage": self.usage,
             "strays": list(self.strays),
             "problems": [problem.to_json() for problem in self.problems],
             "warnings": list(self.warnings),

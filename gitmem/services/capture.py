@@ -61,7 +61,7 @@ class Own:
 class ChangeSet(BaseModel):
     """The JSON that ``gitmem propose`` reads."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(hide_input_in_errors=True, frozen=True, extra="forbid")
 
     kind: StrictStr = "extract"
     session: StrictStr | None = None

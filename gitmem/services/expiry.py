@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem.errors import InvalidInput, NotFound
-from gitmem.sessions import SessionFiles
+from gitmem.sessions import Artifacts, SessionFiles
 from gitmem.store import Store
 
 #: Days for which a conversation is kept after the last message was added to it.
@@ -11,7 +11,7 @@ KEEP_DAYS = 30
 _DAY = 86_400
 
 
-def expire_sessions(store: Store, sessions: SessionFiles, now: int) -> int:
+def expire_sessions(store: Store, sessions: SessionFiles, artifacts: Artifacts, now: int) -> int:
     """Delete conversations that are old and that no open proposal cites; return how many.
 
     A record keeps its quotes; only the messages around them are gone then.
@@ -25,6 +25,8 @@ def expire_sessions(store: Store, sessions: SessionFiles, now: int) -> int:
     gone = [session_id for session_id in old if session_id not in cited]
     for session_id in gone:
         sessions.remove(session_id)
+    # An artifact is no older than the session that names it.
+    artifacts.expire(sessions.oldest(now))
     return len(gone)
 
 

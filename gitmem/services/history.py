@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitmem.cache import CommitRow
+from gitmem.domain.kept import KEPT_DAYS
 from gitmem.domain.layout import evidence_path
-from gitmem.errors import NotFound, Usage
-from gitmem.results import HistoryEntry, LogEntry, RecordDetail, Source, Why
+from gitmem.domain.proposal import MAX_ROUNDS, Proposal
+from gitmem.errors import InvalidInput, NotFound, Usage
+from gitmem.results import (
+    EarlierDraft,
+    HistoryEntry,
+    LogEntry,
+    RecordDetail,
+    ReviewView,
+    Source,
+    Why,
+)
 from gitmem.sessions import SessionFiles
 from gitmem.store import Store, review_view
 from gitmem.store.lineage import Relative, ancestors, descendants
@@ -117,6 +127,30 @@ def _history(store: Store, name: str, last: int) -> tuple[HistoryEntry, ...]:
                 approved_by=row.approved_by,
                 approved_at=row.at,
                 merge=row.oid,
+                earlier=_earlier(store, branch.proposal),
             )
         )
     return tuple(history)
+
+
+def _earlier(store: Store, proposal: Proposal) -> tuple[EarlierDraft, ...]:
+    """Return the drafts that a proposal answers the findings of, as far as they are kept here."""
+    if proposal.follows is None:
+        return ()
+    tips = {one.closing.id: one.tip for one in reversed(store.kept()) if one.closing}
+    tips |= store.open_proposals()  # it may have been reopened
+    found: list[EarlierDraft] = []
+    after: Proposal | None = proposal
+    while after is not None and after.follows is not None and len(found) < MAX_ROUNDS:
+        name, number = after.follows, max(after.round - 1, 0)
+        reviews: tuple[ReviewView, ...] = ()
+        after, missing = None, f"it is not kept on this machine ({KEPT_DAYS} days)"
+        if name in tips:
+            try:
+                branch = store.facts.branch(tips[name], any_base=True)
+                after, missing = branch.proposal, ""
+                reviews = tuple(review_view(review) for review in branch.reviews)
+            except (InvalidInput, NotFound) as error:
+                missing = error.message
+        found.append(EarlierDraft(name, number, reviews, missing))
+    return tuple(reversed(found))

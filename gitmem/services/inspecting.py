@@ -27,7 +27,7 @@ from gitmem.repo.worktree import (
     under_way,
 )
 from gitmem.results import Problem, ProposalSummary, Status, UnreadableRecord
-from gitmem.sessions import SessionFiles
+from gitmem.sessions import Queued, SessionFiles
 from gitmem.store import Head, Store
 from gitmem.store.edits import checked_out
 from gitmem.store.misplaced import misplaced_problems
@@ -40,11 +40,13 @@ def status(
     sessions: SessionFiles,
     queue: Sequence[ProposalSummary],
     count: int,
+    turns: Sequence[Queued],
     now: float,
 ) -> Status:
     """Return the state of a store.
 
-    ``queue`` is what ``proposals`` says of the first of ``count`` open ones; ``now`` in seconds.
+    ``queue`` is what ``proposals`` says of the first of ``count`` open ones, ``turns`` are the
+    conversations that wait to be read, ``now`` is in seconds.
 
     A view that is missing or edited in the checked-out files is rebuilt by the way.
     """
@@ -66,7 +68,7 @@ def status(
         steps.append(_step(why, "proposals --all"))
     if not manifest.records.count and not queue and not misplaced:
         steps += _first_steps(sessions)
-    steps += [*_about_kept(store, queue), *_about_hooks(store)]
+    steps += [*_about_turns(turns), *_about_kept(store, queue), *_about_hooks(store)]
     return Status(
         store=_root(store),
         path=str(store.repo.root or store.repo.git_dir),
@@ -76,13 +78,13 @@ def status(
         open_proposals=count,
         waiting=len(waiting),
         looked_at=len(queue),
-        spool=0,
+        spool=len(turns),
         strays=head.strays,
         problems=(
             *(UnreadableRecord(one.where, one.what) for one in misplaced),
             *(UnreadableRecord(f"proposals/{p.id}", p.findings[0].text) for p in unreadable),
         ),
-        warnings=tuple(_warnings(store, head)),
+        warnings=(*_warnings(store, head), *_failed_turns(turns)),
         next=tuple(steps),
     )
 
@@ -185,6 +187,22 @@ def _name(path: str) -> str:
     """The record that a file belongs to, else the file."""
     parsed = parse_record_path(path)
     return parsed.name if parsed else path
+
+
+def _failed_turns(turns: Sequence[Queued]) -> Iterator[str]:
+    """Why conversations that wait could not be read."""
+    for turn in turns:
+        if turn.error:
+            aside = ", and is set aside" if turn.is_set_aside else ""
+            often = "once" if turn.tries == 1 else f"{turn.tries} times"
+            yield f"{turn.session} was tried {often}{aside}: {one_line(turn.error)}"
+
+
+def _about_turns(turns: Sequence[Queued]) -> Iterator[str]:
+    """Conversations that nobody has read to their end."""
+    if turns:
+        count = "1 conversation waits" if len(turns) == 1 else f"{len(turns)} conversations wait"
+        yield _step(f"{count} to be read", "extract --queued")
 
 
 def _about_hooks(store: Store) -> Iterator[str]:

@@ -52,6 +52,8 @@ def _shown(store: Store, kept: KeptBranch) -> KeptProposal:
         kept_at=kept.at,
         records=effects(branch.proposal, branch.records) if branch else (),
         reviews=tuple(review_view(review) for review in reviews),
+        follows=branch.proposal.follows if branch else None,
+        round=branch.proposal.round if branch else 0,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gitmem.documents import make_evidence, write_evidence
 from gitmem.domain.checks import check_citation
-from gitmem.domain.evidence import Evidence
+from gitmem.domain.evidence import Evidence, supports
 from gitmem.domain.instants import format_instant
 from gitmem.domain.layout import check_name
 from gitmem.domain.objects import Identity
@@ -20,7 +20,7 @@ from gitmem.domain.session import Session
 from gitmem.domain.structure import MAX_CHANGES, check_type
 from gitmem.domain.text import fold_whitespace, normalise_statement, one_line, to_nfc
 from gitmem.domain.tombstone import MAX_REASON
-from gitmem.errors import InvalidInput
+from gitmem.errors import InvalidInput, NotFound
 from gitmem.records import write_record
 from gitmem.results import Dropped, ProposalResult
 from gitmem.store import (
@@ -92,7 +92,8 @@ def propose(store: Store, session: Session, batch: Batch, origin: Origin) -> Pro
         retire = _known_retirements(store, batch.retire, dropped)
         entries = _entries(store, session, batch.items, origin, dropped)
         searched: dict[str, list[str]] = {}
-        entries = _without_known(store, head.accepted, entries, dropped, searched)
+        follows = origin.follows
+        entries = _without_known(store, head.accepted, entries, dropped, searched, follows)
         origin = with_fresh_id(store, origin)
         draft, findings = _checked_draft(store, session, entries, retire, origin, dropped, searched)
         if not draft.proposal.changes:
@@ -108,6 +109,7 @@ def propose(store: Store, session: Session, batch: Batch, origin: Origin) -> Pro
         findings=finding_views(findings),
         dropped=tuple(dropped),
         session=session.id,
+        by=origin.proposed_by,
     )
 
 
@@ -171,6 +173,11 @@ def _entries(
             continue
         row = store.projection.record(item.name)
         keep = store.facts.record(row.blob, row.path) if row else None
+        if keep and (strange := [q.cls for q in evidence if not supports(q.cls, keep.type)]):
+            # Else a tool's text, as a fact of the project, would take the place of a person's.
+            why = f"it is a {keep.type} record, which {strange[0]} text does not change"
+            dropped.append(Dropped(item.name, why))
+            continue
         entries.append(Entry(item.name, item.type, item.description, item.body, evidence, keep))
     return entries
 
@@ -206,9 +213,11 @@ def _without_known(
     entries: list[Entry],
     dropped: list[Dropped],
     searched: dict[str, list[str]],
+    follows: str | None,
 ) -> list[Entry]:
     """Leave out what is remembered, waits in an open proposal, or was rejected or forgotten."""
-    waiting = _waiting_statements(store) if entries else {}
+    waiting = _waiting_statements(store, follows) if entries else {}
+    refused = _refused_statements(store) if entries else {}
     here: dict[str, str] = {}
     kept = []
     for entry in entries:
@@ -230,15 +239,20 @@ def _without_known(
             (tomb,) = buried.values()
             who = one_line(", ".join(by.removeprefix("human:") for by in tomb.who))
             dropped.append(Dropped(entry.name, f"{who} {tomb.verb} this {tomb.decision}"))
+        elif plain in refused:
+            dropped.append(Dropped(entry.name, refused[plain]))
         else:
             here[plain] = entry.name
             kept.append(entry)
     return kept
 
 
-def _waiting_statements(store: Store) -> dict[str, str]:
+def _waiting_statements(store: Store, but: str | None) -> dict[str, str]:
+    """Return what open proposals say, all but the draft that is being answered."""
     found = {}
     for proposal_id, tip in store.open_proposals().items():
+        if proposal_id == but:
+            continue
         try:
             branch = store.facts.branch(tip)
         except InvalidInput as error:
@@ -246,6 +260,27 @@ def _waiting_statements(store: Store) -> dict[str, str]:
             continue
         for record in branch.records.values():
             found[normalise_statement(statement(record))] = proposal_id
+    return found
+
+
+def _refused_statements(store: Store) -> dict[str, str]:
+    """Return what a model rejected and is kept aside, each with who rejected it in what."""
+    found: dict[str, str] = {}
+    for kept in store.kept():
+        closing = kept.closing
+        if closing is None or closing.state != "rejected" or not closing.by.startswith("model:"):
+            continue
+        try:
+            branch = store.facts.branch(kept.tip, any_base=True)
+        except (InvalidInput, NotFound):
+            continue  # `gitmem proposals --kept` says so; what cannot be read equals nothing
+        who = one_line(closing.by.removeprefix("model:").rpartition("@")[0])
+        why = (
+            f"{who} rejected this in {kept.name}; to have it judged again: "
+            f"gitmem reopen {kept.name}"
+        )
+        for record in branch.records.values():
+            found.setdefault(normalise_statement(statement(record)), why)
     return found
 
 

@@ -37,7 +37,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a draft comes from. ``nonce`` is random hex; ``now`` in seconds since 1970."""
+    """Where a draft comes from. ``nonce`` is random hex; ``now`` in seconds since 1970.
+
+    ``follows`` is the earlier draft whose findings it answers, in the ``round``-th round.
+    """
 
     kind: str
     proposed_by: str
@@ -45,6 +48,8 @@ class Origin:
     attested: str | None
     nonce: str
     now: int
+    follows: str | None = None
+    round: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,8 @@ def make_draft(
         created_at=origin.now,
         changes=tuple(sorted(changes, key=lambda change: change.name)),
         retire_reasons=tuple(sorted((name, why) for name, why in retire.items() if why)),
+        follows=origin.follows,
+        round=origin.round,
     )
     return Draft(proposal, files, records, texts, evidence)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gitmem.domain.layout import (
+    ARTIFACTS,
     CACHE,
     EVIDENCE,
     MANIFEST,
@@ -20,6 +21,7 @@ from gitmem.domain.layout import (
     RECORDS,
     REVIEWERS,
     SESSIONS,
+    SPOOL,
     TOMBSTONES,
     VIEW,
     WORKTREE_NOTE,
@@ -36,7 +38,7 @@ from gitmem.store.newest import NEWEST_FILE
 from gitmem.store.root import ROOT_FILE
 from gitmem.store.view_file import EDITED
 
-_PRIVATE_FOLDERS = (SESSIONS, EDITED, "damaged", "spool")
+_PRIVATE_FOLDERS = (SESSIONS, ARTIFACTS, EDITED, "damaged", SPOOL)
 _LOCKS = (LOCK_FILE, QUEUE_FILE)
 _CACHES = (CACHE, f"{CACHE}-wal", f"{CACHE}-shm")
 _PRIVATE_FILES = (*_LOCKS, *_CACHES, WORKTREE_NOTE, ROOT_FILE)
