@@ -88,11 +88,13 @@ def reads(ids: Ids) -> list[list[str]]:
         ["log", "use-tabs"],
         ["why", "use-tabs"],
         ["search", "制表符 tabs"],
+        ["select", "quantum"],  # what it finds is fenced by something random
         ["proposals"],
         ["proposals", "--kept"],
         ["diff", ids.open],
         ["diff", ids.open, "--patch"],
         ["policy", "show"],
+        ["policy", "reviewers"],
         ["fsck"],
         ["hooks", "status"],
         ["completion", "bash"],
@@ -106,6 +108,8 @@ def writes(ids: Ids, folder: Path) -> list[list[str]]:
     """
     folder.mkdir(exist_ok=True)
     chat, change = folder / "chat.json", folder / "change.json"
+    reviewer = folder / "tone.md"
+    reviewer.write_text(REVIEWER, encoding="utf-8")
     said = [user("Always write commit messages in English.")]
     chat.write_text(json.dumps(said), encoding="utf-8")
     text = SAID["ci-host"]
@@ -127,6 +131,8 @@ def writes(ids: Ids, folder: Path) -> list[list[str]]:
         ["forget", "brief", "--yes"],
         ["policy", "set", "daily_proposals", "30", "--yes"],
         ["policy", "edit"],
+        ["policy", "add-reviewer", str(reviewer), "--yes"],
+        ["policy", "remove-reviewer", "durability", "--yes"],
         ["fsck", "--repair"],
         ["hooks", "remove", "git"],
         ["hooks", "install", "git"],
@@ -135,6 +141,20 @@ def writes(ids: Ids, folder: Path) -> list[list[str]]:
 
 #: ``init`` makes a memory; what it does to what is there has tests of its own.
 MAKES_A_STORE = {"init"}
+
+#: These ask a model, and there is none here, or are about models and about no memory at all;
+#: tests/cli/test_models.py runs them with one.
+NEEDS_A_MODEL = {"review", "consolidate", "config"}
+
+REVIEWER = """---
+name: tone
+role: reviewer
+applies_to: [extract, import]
+blocking: false
+---
+
+Is it said without contempt? 语气要友好。
+"""
 
 
 #: Rewords the proposal that it is given, and raises a limit of the policy.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.cli.root import COMMANDS
-from tests.cases.calls import MAKES_A_STORE, NAMES, Ids, call, reads, writes
+from tests.cases.calls import MAKES_A_STORE, NAMES, NEEDS_A_MODEL, Ids, call, reads, writes
 from tests.cases.conftest import Project
 from tests.conftest import Effort
 from tests.store.stories import plain
@@ -17,7 +17,10 @@ from tests.store.stories import plain
 TABS, GONE = "records/user/use-tabs.md", "records/user/brief.md"
 EVE = ("-c", "user.name=Eve", "-c", "user.email=eve@example.org")
 # What a merge brings along where main is checked out.
-BROUGHT = ("records/", "evidence/", "tombstones/", "MEMORY.md", "manifest.json", "policy.yaml")
+BROUGHT = (
+    *("records/", "evidence/", "tombstones/", "reviewers/"),
+    *("MEMORY.md", "manifest.json", "policy.yaml"),
+)
 # What of a git directory gitmem may change: its own folder, objects, the branches of the memory
 # with their reflogs.
 REFS = ("refs/gitmem/", "refs/heads/main", "refs/heads/proposals/")
@@ -27,7 +30,7 @@ OURS = ("gitmem/", "objects/", "logs/HEAD", *REFS, *(f"logs/{ref}" for ref in RE
 def test_the_calls_of_these_tests_are_of_every_command(tmp_path: Path) -> None:
     ids = Ids("a", "b", "c", "d", "e", "f")
     called = {args[0] for args in [*reads(ids), *writes(ids, tmp_path)] if args}
-    assert called | MAKES_A_STORE == set(COMMANDS)
+    assert called | MAKES_A_STORE | NEEDS_A_MODEL == set(COMMANDS)
 
 
 # --- the states --------------------------------------------------------------------------------

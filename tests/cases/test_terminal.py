@@ -159,6 +159,8 @@ def more_reads(ids: list[str]) -> list[list[str]]:
         ["why", EVIL],
         ["why", "old-port"],
         ["search", EVIL],
+        ["select", EVIL],
+        ["select", "tabs"],
         ["search", "--limit", EVIL, "x"],
         ["diff", EVIL],
         ["diff", IN_REFS],
@@ -209,6 +211,23 @@ def more_writes(ids: list[str], folder: Path) -> list[list[str]]:
     ]
 
 
+def about_models(ids: list[str], folder: Path) -> list[list[str]]:
+    """Calls that would ask a model, and print what they would ask; and its settings."""
+    return [
+        ["config", "show"],
+        ["config", "set", EVIL, "x"],
+        ["config", "set", "reviewer.model", EVIL],
+        ["config", "check", EVIL],
+        *(["review", name, "--dry-run"] for name in [*ids, EVIL]),
+        ["review", ids[0], "--try", EVIL, "--dry-run"],
+        ["select", EVIL, "--dry-run"],
+        ["consolidate", "--now", "--dry-run"],
+        ["extract", str(folder / f"{IN_FILES}.jsonl"), "--again", "--dry-run"],
+        ["policy", "add-reviewer", f"{EVIL}.md", "--yes"],
+        ["policy", "remove-reviewer", EVIL, "--yes"],
+    ]
+
+
 def obeyed(shown: str) -> list[str]:
     return [payload for payload in PAYLOADS if payload in shown]
 
@@ -221,13 +240,28 @@ def test_on_a_poisoned_memory_no_command_prints_what_a_terminal_obeys(
     calls = [*reads(project.ids), *more_reads(ids)]
     at = ["--store", str(project.store)]
     calls += [*writes(project.ids, folder), *more_writes(ids, folder), *reads(project.ids)]
-    calls += [["why", "db-choice"], ["why", "db-choice", "--json"]]
+    calls += [["why", "db-choice"], ["why", "db-choice", "--json"], *about_models(ids, folder)]
     assert {args[0] for args in calls if args} >= set(COMMANDS)
     env = {"TERM": "dumb", "NO_COLOR": "1"}
     shown = on_terminal(terminal, [[*at, *args] for args in calls], tmp_path, **env)
     for args, text in shown:
         assert illegal_characters(text, allow_newlines=True) == [], (args, ascii(text))
         assert "=== 3" not in text, (args, text)
+
+
+def test_what_would_be_sent_to_a_model_is_shown_and_not_obeyed(
+    poisoned: tuple[Project, list[str]], terminal: RunOnTerminal, tmp_path: Path
+) -> None:
+    project, ids = poisoned
+    more_writes(ids, tmp_path)  # writes the conversation
+    calls = [["--store", str(project.store), *args] for args in about_models(ids, tmp_path)]
+    env = {"TERM": "dumb", "NO_COLOR": "1"}
+    for role in ("PROPOSER", "REVIEWER", "SELECTOR", "CONSOLIDATOR"):
+        env[f"GITMEM_{role}_MODEL"] = f"some-{role.lower()}"
+    shown = on_terminal(terminal, calls, tmp_path, **env)
+    assert sum("Nothing was asked" in text for _, text in shown) >= 4
+    for args, text in shown:
+        assert illegal_characters(text, allow_newlines=True) == [], (args, ascii(text))
 
 
 def test_colour_and_progress_let_nothing_through(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.calls import call as run_here
 from tests.cli.harness import ADA, RunCommand, RunOnTerminal
 from tests.cli.test_changing import editor, main_of
 from tests.conftest import RunGit
@@ -182,3 +183,70 @@ def test_a_change_that_somebody_else_made_while_the_editor_was_open_is_not_lost(
     assert "changed on main meanwhile" in done.out
     assert gitmem("policy", "show", "--json").json["policy"]["rounds"] == 5
     assert len(list(scratch.glob("gitmem-policy-*"))) == 1
+
+
+TONE = """---
+name: tone
+role: reviewer
+applies_to: [extract]
+blocking: false
+---
+
+语气要友好。
+"""
+
+
+@pytest.fixture
+def tone(tmp_path: Path) -> str:
+    file = tmp_path / "tone.md"
+    file.write_text(TONE, encoding="utf-8")
+    return str(file)
+
+
+def test_reviewers_are_listed_added_and_removed_with_their_difference_shown(
+    store: Path, git: RunGit, tone: str
+) -> None:
+    sure = ("--yes", "--as", ADA)
+    done = run_here(store, "policy", "add-reviewer", tone, *sure, "--reason=语气")
+    assert "add the reviewer tone" in done.out and "+语气要友好。" in done.out
+    assert main_of(git, store) in done.out
+    listed = run_here(store, "policy", "reviewers", "--json").json
+    assert [found["name"] for found in listed][-1] == "tone"
+    assert listed[-1]["kinds"] == ["extract"] and not listed[-1]["blocking"]
+    assert "tone\tadvising\textract\n" in run_here(store, "policy", "reviewers").out
+    gone = run_here(store, "policy", "remove-reviewer", "tone", *sure, "--json").json
+    assert gone["state"] == "decided" and gone["commit"] == main_of(git, store)
+    for name in ("conflict", "durability", "evidence"):
+        run_here(store, "policy", "remove-reviewer", name, *sure)
+    last = run_here(store, "policy", "remove-reviewer", "safety", *sure)
+    assert "note: no blocking reviewer is left: every proposal will wait for a person" in last.out
+
+
+def test_a_reviewer_is_changed_on_a_terminal_only_by_a_yes(
+    terminal: RunOnTerminal, store: Path, git: RunGit
+) -> None:
+    before = main_of(git, store)
+    no = terminal("policy", "remove-reviewer", "safety", answers=["n\n"], env={"NO_COLOR": "1"})
+    assert no.code == 1 and "remove the reviewer safety" in no.out and "-name: " in no.out
+    assert main_of(git, store) == before
+
+
+def test_reviewers_are_peoples_alone_and_files_must_be_files(
+    store: Path, tmp_path: Path, git: RunGit, tone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = git(store, "for-each-ref")
+    for path, code, words in (
+        (tone + ".txt", 2, "not called NAME.md"),
+        (str(tmp_path / "none.md"), 1, "there is no such file"),
+        (str(tmp_path), 2, "not called NAME.md"),
+    ):
+        refused = run_here(store, "policy", "add-reviewer", path, "--yes")
+        assert refused.code == code and words in refused.err
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for args in (["add-reviewer", tone], ["remove-reviewer", "safety"]):
+        refused = run_here(store, "policy", *args, "--yes")
+        assert refused.code == 1 and "CLAUDECODE" in refused.err
+    monkeypatch.delenv("CLAUDECODE")
+    for args in (["add-reviewer", tone], ["remove-reviewer", "safety"]):
+        assert run_here(store, "policy", *args).code == 4
+    assert git(store, "for-each-ref") == before

@@ -54,8 +54,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_every_step_succeeds_and_nothing_is_missing(shown: str) -> None:
     assert LAST in shown
     assert "MISSING" not in shown and "FAILED" not in shown
-    assert shown.count("  ok ") >= 15
-    assert re.findall(r"^(\d)\. .+\n-+$", shown, re.MULTILINE) == list("123456789")
+    assert shown.count("  ok ") >= 30
+    numbers = re.findall(r"^(\d+)\. .+\n-+$", shown, re.MULTILINE)
+    assert numbers == [str(n) for n in range(1, 17)]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,11 @@ def test_every_step_succeeds_and_nothing_is_missing(shown: str) -> None:
         "$ gitmem why ",
         "$ gitmem extract correction.jsonl",
         "$ gitmem reject extract-",
+        "$ gitmem config check",
+        "$ gitmem why unit-tests-pytest",
+        "$ gitmem proposals --kept",
+        "$ gitmem extract meeting.jsonl",
+        "$ gitmem select ",
         "$ gitmem fsck",
         "$ git -C .memory diff main...proposals/extract-",
         "$ git -C .memory log --first-parent main",
@@ -93,6 +99,32 @@ def test_quotes_stand_beside_the_records(shown: str) -> None:
     record = diff.index("+ I prefer tabs over spaces.")
     quote = diff.index("I prefer tabs over spaces, because my screen reader")
     assert record < quote < diff.index("said by a person, message 1 ", record)
+
+
+def test_the_loop_shows_who_proposed_who_reviewed_and_on_which_words(shown: str) -> None:
+    why = shown.split("$ gitmem why unit-tests-pytest")[1].split("\n11. ")[0]
+    assert "> 单元测试一律用 pytest，不用 unittest" in why
+    assert "Please add one for the invoice total." in why, "the whole message around the quote"
+    assert "proposed by model:writer-1@127.0.0.1" in why
+    for reviewer in ("conflict", "durability", "evidence", "safety"):
+        assert re.search(rf"review +model:judge-2@127\.0\.0\.1:\d+ \({reviewer}\): approve", why)
+
+
+def test_each_of_the_four_ends_of_a_proposal_is_shown(shown: str) -> None:
+    revised = shown.split("\n12. ")[1].split("\n13. ")[0]
+    assert "the record says every pull request" in revised.replace("\n", " ")
+    kept = shown.split("$ gitmem proposals --kept")[1].split("\n14. ")[0]
+    assert re.search(r"rejected\t\+release-from-next\t这周先", kept)
+    assert re.search(r"superseded\t\+api-docs-same-pull-request\t", kept)
+    waiting = shown.split("\n14. ")[1].split("\n15. ")[0]
+    assert "a person must approve it: its source (file)" in waiting
+    assert waiting.rstrip().splitlines()[-2].endswith(": merged")
+
+
+def test_what_an_agent_gets_is_printed_and_its_model_reads_it(shown: str) -> None:
+    recalled = shown.split("\n15. ")[1].split("\n16. ")[0]
+    assert recalled.count("</relevant_memories>") == 2
+    assert "agent: I will use unit-tests-pytest: 好的" in recalled
 
 
 def test_the_secret_and_the_planted_preference_are_never_shown(shown: str) -> None:
@@ -120,7 +152,7 @@ def changed(tmp_path: Path, *changes: tuple[str, str]) -> Path:
 
 def test_what_is_missing_is_named_and_ends_in_an_error(tmp_path: Path) -> None:
     words = ("docs/api.md", "docs/README.md"), ("prefers dark mode", "is fine")
-    done = run(changed(tmp_path, *words), tmp_path, "--clean")
+    done = run(changed(tmp_path, *words), tmp_path, "--clean", "--short")
     assert done.returncode == 1
     assert "MISSING what the person wants kept is proposed" in done.stdout
     assert "MISSING the conversation holds a secret and a trap" in done.stdout

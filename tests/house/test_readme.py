@@ -13,6 +13,7 @@ import pytest
 from gitmem.documents import read_reviewer
 from gitmem.domain.proposal import KINDS
 from gitmem.resources import reviewer_definitions
+from gitmem.testing import ScriptedModels
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -103,21 +104,28 @@ def test_the_conversation_of_the_block_leaves_the_task_of_the_moment_out(shell: 
     assert "skip the tests" not in printed.split("Not proposed:")[0]
 
 
-def test_the_program_runs(shell: Path) -> None:
+def test_the_program_runs(shell: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = block("python")
     assert len(program.splitlines()) <= 20
-    write_chat = next(c for c, _ in commands(block("console")) if c.startswith("echo"))
-    run(write_chat, shell)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=shell,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    run("gitmem init && gitmem remember 'We deploy on Tuesdays. 周二发布。' --yes", shell)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ScriptedModels() as models:
+        models.always("gpt-5", "On Tuesdays.")
+        monkeypatch.setenv("OPENAI_BASE_URL", models.url)
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=shell,
+            input="When do we deploy? 什么时候发布？\nThanks.\n\n",
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
-    assert "shujuku-qianyi-beifen ['数据库迁移必须先备份。']" in done.stdout
-    assert "Use tabs, not spaces." in done.stdout
+    assert done.stdout.count("On Tuesdays.") == 2
+    first, second = (request["messages"] for request in models.requests)
+    assert "# Memory" in first[0]["content"] and "周二发布" in first[1]["content"]
+    assert [message["role"] for message in first] == ["system", "user", "user"]
+    assert [message["role"] for message in second] == ["system", "user", "assistant", "user"]
 
 
 def test_the_reviewer_is_one() -> None:

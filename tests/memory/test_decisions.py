@@ -253,7 +253,7 @@ def test_a_branch_that_cannot_be_read_is_shown_with_its_reason_and_can_be_cleare
     for look in (memory.diff, memory.approve):
         with pytest.raises(InvalidInput, match=f"{name} cannot be read") as caught:
             look(name)
-        assert f"gitmem reject --reason \"unreadable\" -- {name}" in caught.value.hint
+        assert f'gitmem reject --reason "unreadable" -- {name}' in caught.value.hint
     memory.reject(name, reason="读不出来", person=ADA)
     assert memory.proposals() == []
     assert rev(memory.path, f"refs/gitmem/kept/{name}^") == tip

@@ -13,8 +13,8 @@ from gitmem.documents import policy_file
 from gitmem.domain.layout import POLICY, VIEW
 from gitmem.domain.policy import MAX_POLICY_BYTES, Policy
 from gitmem.domain.review import PERSON, Review
-from gitmem.errors import GitmemError, InvalidInput, Refused, Usage, Waiting
-from gitmem.results import PolicyDiff
+from gitmem.errors import GitmemError, InvalidInput, NotFound, Refused, Usage, Waiting
+from gitmem.results import PolicyDiff, ReviewerDiff
 from gitmem.store import Store
 from tests.memory.words import ADA, BEN, NOW, change_set, item, opened, state, user
 from tests.store.stories import MAIN, commit_object, commit_text, plain, rev, tree_with
@@ -383,3 +383,132 @@ def test_two_processes_that_set_at_once_are_both_in_or_one_is_told(memory: Memor
         assert values[key] == (int(value) if key in done else defaults[key])
     assert len(memory.log()) == 1 + len(done)
     assert memory.fsck().ok
+
+
+# --- reviewers -------------------------------------------------------------------------------
+
+RUBRIC = """---
+name: tone
+role: reviewer
+applies_to: [extract, import]
+blocking: true
+---
+
+Is it said without contempt? 语气要友好。
+"""
+
+
+def test_a_reviewer_is_added_replaced_and_removed_by_decisions_that_a_clone_verifies(
+    memory: MemoryStore, tmp_path: Path
+) -> None:
+    names = [found.name for found in memory.reviewers()]
+    assert names == ["conflict", "durability", "evidence", "safety"]
+    done = memory.set_reviewer("tone", RUBRIC, person=ADA, reason="语气")
+    assert done.state == "decided" and done.commit == rev(memory.path, MAIN)
+    assert plain(memory.path, "show", f"{MAIN}:reviewers/tone.md") == RUBRIC.rstrip("\n")
+    changed = plain(memory.path, "diff", "--name-only", f"{MAIN}~1", MAIN).split()
+    assert changed == ["manifest.json", "reviewers/tone.md"]
+    assert "\nDecision-Kind: policy\n" in commit_text(memory.path, MAIN)
+    assert memory.set_reviewer("tone", RUBRIC, person=ADA).state == "unchanged"
+    milder = RUBRIC.replace("true", "false")
+    assert memory.set_reviewer("tone", milder, person=BEN).state == "decided"
+    (tone,) = [found for found in memory.reviewers() if found.name == "tone"]
+    assert (tone.blocking, tone.kinds) == (False, ("extract", "import"))
+    assert memory.remove_reviewer("tone", person=ADA).follows == ()
+    assert [found.name for found in memory.reviewers()] == names
+    assert memory.policy().decision == "genesis", "policy.yaml itself is as it was"
+    plain(tmp_path, "clone", "-q", str(memory.path), "twin")
+    with opened(tmp_path / "twin") as twin:
+        assert twin.fsck().ok and len(twin.log()) == 4
+
+
+def test_who_takes_the_last_blocking_reviewer_away_is_told_what_follows(
+    memory: MemoryStore,
+) -> None:
+    told: list[str] = []
+
+    def look(diff: ReviewerDiff) -> bool:
+        told.extend(diff.follows)
+        return True
+
+    for name in ("conflict", "durability", "evidence"):
+        memory.remove_reviewer(name, person=ADA, confirm=look)
+    assert all("will wait for a person" in sentence for sentence in told)
+    before, told[:] = rev(memory.path, MAIN), []
+    assert memory.remove_reviewer("safety", person=ADA, confirm=lambda _: False).state == "declined"
+    assert rev(memory.path, MAIN) == before
+    done = memory.remove_reviewer("safety", person=ADA, confirm=look)
+    assert told == ["no blocking reviewer is left: every proposal will wait for a person"]
+    assert done.follows == tuple(told) and memory.reviewers() == []
+    assert memory.proposals() == [] and memory.fsck().ok
+    proposed(memory)
+    assert [line.state for line in memory.proposals()] == ["waiting"]
+    narrow = RUBRIC.replace("[extract, import]", "[extract]")
+    assert memory.set_reviewer("tone", narrow, person=ADA).follows == ()
+    none = memory.set_reviewer("tone", narrow.replace("true", "false"), person=ADA)
+    assert none.follows == tuple(told), "advising only is blocking no more"
+
+
+def test_a_review_by_another_rubric_counts_no_more(memory: MemoryStore) -> None:
+    """It is the file that a review names, and not who is called so."""
+    proposal = proposed(memory)
+    memory.set_reviewer("tone", RUBRIC, person=ADA)
+    blob = next(found.blob for found in memory.reviewers() if found.name == "tone")
+    shown = memory.diff(proposal)
+    store = Store.open(memory.path)
+    _, tip = store.find_proposal(proposal)
+    objects = Review("model:judge@x", "tone", "request_changes", shown.change, blob, (), NOW)
+    store.add_review(proposal, tip, objects)
+    store.close()
+    assert [line.state for line in memory.proposals()] == ["changes_requested"]
+    memory.set_reviewer("tone", RUBRIC + "\nAnd 温和?\n", person=ADA)
+    assert [line.state for line in memory.proposals()] == ["waiting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("tone", RUBRIC.replace("name: tone", "name: other"), "its name must be tone"),
+        ("other", RUBRIC, "its name must be other"),
+        ("checks", RUBRIC.replace("name: tone", "name: checks"), "cannot be the name"),
+        ("a/tone", RUBRIC, "cannot be the name"),
+        ("../tone", RUBRIC, "cannot be the name"),
+        ("tone", RUBRIC.replace("role: reviewer", "role: proposer"), "the role is 'proposer'"),
+        ("tone", RUBRIC.replace("import]", "dream]"), "'dream' is no kind"),
+        ("tone", RUBRIC.replace("[extract, import]", "[]"), "it judges no kind"),
+        ("tone", RUBRIC.replace("true", "perhaps"), "blocking"),
+        ("tone", RUBRIC.replace("blocking: true\n", ""), "blocking"),
+        ("tone", RUBRIC + "x" * 33_000, "32768"),
+        ("tone", RUBRIC.partition("Is it")[0], "has no rubric"),
+        ("tone", RUBRIC + "hidden\u202e text", "U+202E"),
+        ("tone", RUBRIC + "key: AKIAIOSFODNN7EXAMPLQ", "looks like a secret"),
+        ("tone", "Is it kind?", "reviewers/tone.md"),
+        ("tone", RUBRIC.encode() + b"\xff", "reviewers/tone.md"),
+    ],
+)
+def test_what_no_model_could_be_told_to_judge_by_is_refused(
+    memory: MemoryStore, name: str, text: str | bytes, said: str
+) -> None:
+    before = state(memory.path)
+    with pytest.raises(InvalidInput) as refused:
+        memory.set_reviewer(name, text, person=ADA)
+    assert said in str(refused.value)
+    assert state(memory.path) == before
+
+
+def test_a_reviewer_that_is_not_there_cannot_be_removed(memory: MemoryStore) -> None:
+    with pytest.raises(NotFound, match="conflict, durability, evidence, safety"):
+        memory.remove_reviewer("nobody", person=ADA)
+
+
+def test_reviewers_that_changed_while_a_person_was_asked_are_not_overwritten(
+    memory: MemoryStore,
+) -> None:
+    def meanwhile(diff: ReviewerDiff) -> bool:
+        with opened(memory.path) as other:
+            other.remove_reviewer("safety", person=BEN)
+        return True
+
+    with pytest.raises(Waiting, match="gitmem policy reviewers"):
+        memory.set_reviewer("tone", RUBRIC, person=ADA, confirm=meanwhile)
+    assert [found.name for found in memory.reviewers()] == ["conflict", "durability", "evidence"]
