@@ -113,7 +113,7 @@ def test_the_loop_shows_who_proposed_who_reviewed_and_on_which_words(shown: str)
 def test_each_of_the_four_ends_of_a_proposal_is_shown(shown: str) -> None:
     revised = shown.split("\n12. ")[1].split("\n13. ")[0]
     assert "the record says every pull request" in " ".join(revised.split())
-    assert "first draft extract-" in revised and "request changes" in revised
+    assert "first draft extract-" in revised and "(evidence): request_changes" in revised
     kept = shown.split("$ gitmem proposals --kept")[1].split("\n14. ")[0]
     assert re.search(r"rejected\t\+release-from-next\t这周先", kept)
     assert re.search(r"superseded\t\+api-docs-same-pull-request\t", kept)
