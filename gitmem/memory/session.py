@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from gitmem.memory.opened import Clock
     from gitmem.results import Selection
 
+#: What can be wrong with messages of any making, and with a store: none of it is the caller's.
+_WRONG = (
+    GitmemError,
+    OSError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
 
 class MemorySession:
     """A memory around one conversation. Use it as a context manager, or :meth:`close` it.
@@ -122,8 +134,8 @@ class MemorySession:
         """
         try:
             session = self._captured([_plain(message) for message in history])
-        except (GitmemError, OSError, TypeError, ValueError) as error:
-            self.last_error = str(error)
+        except _WRONG as error:
+            self.last_error = str(error) or type(error).__name__
             return False
         if session and self._worker:
             self._worker.wake()
@@ -209,11 +221,14 @@ class _Worker:
                 asked = self._asked
                 if asked == self._done:
                     return
-            error = self._work_off()
-            with self._changed:
-                self._session.last_error = error or self._session.last_error
-                self._done = asked
-                self._changed.notify_all()
+            error = None
+            try:
+                error = self._work_off()
+            finally:  # whatever happens in this thread: nobody waits for ever
+                with self._changed:
+                    self._session.last_error = error or self._session.last_error
+                    self._done = asked
+                    self._changed.notify_all()
 
     def _work_off(self) -> str | None:
         """Work off what is queued; return what went wrong. Nothing is raised: nobody would see."""
@@ -224,8 +239,8 @@ class _Worker:
                 memory.work_off()
                 failed = [entry.error for entry in memory.queued() if entry.error]
                 return failed[-1] if failed else None
-        except (GitmemError, OSError) as error:
-            return str(error)
+        except _WRONG as error:
+            return str(error) or type(error).__name__
 
 
 def _field(message: Any, name: str) -> Any:
