@@ -196,8 +196,10 @@ def test_a_git_that_is_too_old_is_refused_by_number_and_changes_nothing(
     """What the projection can answer is answered without git."""
     script(tmp_path / "bin/git", "echo git version 2.20.1")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    # What was said stays, and is read again later; which gits this process knows is a shortcut.
-    captured = (".memory/.git/gitmem/sessions/", ".memory/.git/gitmem/git-version")
+    # What was said stays, and is read again later; which gits this process knows is a shortcut,
+    # and a query is kept for the next consolidation.
+    ours = ".memory/.git/gitmem/"
+    captured = (f"{ours}sessions/", f"{ours}git-version", f"{ours}state.json")
     before = everything(project.root, *captured)
     answered = set()
     for args in needs_the_memory(project, tmp_path):
@@ -207,7 +209,7 @@ def test_a_git_that_is_too_old_is_refused_by_number_and_changes_nothing(
             continue
         assert (done.code, done.out) == (1, ""), (args, done)
         assert "2.20.1" in done.err and "2.39" in done.err, (args, done)
-    assert answered <= {"list", "show", "search", "log", "hooks"}
+    assert answered <= {"list", "show", "search", "select", "log", "hooks"}
     assert everything(project.root, *captured) == before
 
 
