@@ -11,6 +11,7 @@ from gitmem.memory.asking import Asking
 if TYPE_CHECKING:
     from gitmem.results import ProposalResult, ReviewOutcome
     from gitmem.services.reviewing import Reviewing as How
+    from gitmem.store import Judged
 
 
 class Reviewing(Asking):
@@ -66,30 +67,53 @@ class Reviewing(Asking):
         """Let the proposer answer what reviewers ask for, and review that; None where it is not
         to answer, or could not."""
         from gitmem.errors import GitmemError
-        from gitmem.services.propose import make_batch, propose
-        from gitmem.services.recutting import put_aside, recut, wants_recut
+        from gitmem.services.recutting import answered_by, put_aside, wants_recut
         from gitmem.services.reviewing import review
 
         if outcome.state != "changes_requested" or not self._has_model("proposer"):
             return None
         store, sessions = self._opened(), self._sessions()
-        judged = store.judged_as(*store.find_proposal(outcome.proposal))
-        if not wants_recut(judged):
-            return None
-        nonce = os.urandom(8).hex()
         try:
-            with self._client("proposer") as client:
-                found = recut(store, sessions, judged, client, how.budget, nonce, make_batch)
+            judged = store.judged_as(*store.find_proposal(outcome.proposal))
+            if not wants_recut(judged):
+                return None
+            # Who answered it may have been killed before it put the draft aside.
+            answer = answered_by(store, outcome.proposal)
+            if answer is None:
+                answer = self._answer(judged, how)
+            else:
+                put_aside(store, judged, answer, self._now())
         except GitmemError as error:
             self._note(f"{outcome.proposal} waits for a person: {error.message}")
             return None
+        if answer is None:
+            return replace(outcome, state="withdrawn", waits_for=())
+        return review(store, sessions, answer, how)
+
+    def _answer(self, judged: Judged, how: How) -> str | None:
+        """Propose what the proposer answers, in place of the draft; None where it withdraws that.
+
+        Raises:
+            ModelFailed: it gave no usable answer, or one of which nothing can be proposed.
+            NotFound, Refused: the draft was decided or changed meanwhile; then nothing is proposed.
+        """
+        from gitmem.errors import ModelFailed
+        from gitmem.services.propose import make_batch, propose
+        from gitmem.services.recutting import put_aside, recut
+
+        store, nonce, draft = self._opened(), os.urandom(8).hex(), judged.branch.proposal.id
+        with self._client("proposer") as client:
+            found = recut(store, self._sessions(), judged, client, how.budget, nonce, make_batch)
         origin = replace(
             self._origin("extract", found.who, found.session.id, found.attested),
-            follows=outcome.proposal,
+            follows=draft,
             round=found.round,
         )
-        result = propose(store, found.session, make_batch(found.items), origin)
-        put_aside(store, judged, result.proposal, self._now())
-        if result.proposal is None:
-            return replace(outcome, state="withdrawn", waits_for=())
-        return review(store, sessions, result.proposal, how)
+        with store.repo.lock():
+            store.check_unmoved(draft, judged.branch.tip)
+            result = propose(store, found.session, make_batch(found.items), origin)
+            if found.items and result.proposal is None:
+                why = "; ".join(f"{gone.name}: {gone.reason}" for gone in result.dropped)
+                raise ModelFailed(f"nothing of its proposer's answer can be proposed: {why}")
+            put_aside(store, judged, result.proposal, self._now())
+        return result.proposal

@@ -12,7 +12,7 @@ from gitmem.domain.proposal_item import Item
 from gitmem.domain.review import Review
 from gitmem.domain.session import Session
 from gitmem.domain.text import one_line
-from gitmem.errors import ModelFailed, NotFound
+from gitmem.errors import InvalidInput, ModelFailed, NotFound
 from gitmem.llm import Budget, ModelClient, ask
 from gitmem.resources import prompt
 from gitmem.results import ProposalDiff
@@ -89,6 +89,17 @@ def recut(
         raise ModelFailed("the proposer's endpoint does not say which model answered")
     attested = proposal.attested or session.attested
     return Recut(session, asked.value, asked.who, proposal.round + 1, attested)
+
+
+def answered_by(store: Store, proposal_id: str) -> str | None:
+    """Return the open proposal that answers the findings on this one, None where none does."""
+    for name, tip in store.open_proposals().items():
+        try:
+            if store.facts.branch(tip).proposal.follows == proposal_id:
+                return name
+        except InvalidInput:
+            continue  # `gitmem proposals` says so
+    return None
 
 
 def put_aside(store: Store, judged: Judged, by: str | None, now: int) -> None:
