@@ -169,6 +169,7 @@ class Chain(Database):
         return [
             row[0] for row in self._run("SELECT id FROM decided WHERE id GLOB ?", (f"*-{day}-*",))
         ]
+
     def last_merges(self, count: int) -> list[CommitRow]:
         """Return the newest merges of main, at most ``count``."""
         return self._commits("WHERE kind='merge' ORDER BY seq DESC LIMIT ?", (count,))
